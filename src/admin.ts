@@ -6,6 +6,8 @@ import { Role } from './access/access.js';
 import { DnsAccountsRepository } from './accounts/dns-accounts.repository.js';
 import { AccountPauses } from './accounts/pauses.service.js';
 import { ProviderConnections } from './accounts/provider-connections.js';
+import { ProviderSessionsRepository } from './accounts/provider-sessions.repository.js';
+import { ProviderSessions } from './accounts/provider-sessions.service.js';
 import { AuditAcceptance } from './audit/accept.service.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuditService } from './audit/audit.service.js';
@@ -24,7 +26,8 @@ import { FirstAdministrator } from './init/first-administrator.service.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { AppError } from './platform/common/errors.js';
 import { randomHex } from './platform/common/hash.js';
-import { configureLogger } from './platform/common/logger.js';
+import { createLogger } from './platform/common/logger.js';
+import { LoggerModule } from './platform/common/logger.module.js';
 import { StartRefused } from './platform/common/start-refused.js';
 import { readChoice } from './platform/config/choice-file.js';
 import { type Config, parseConfig, readEnvironment } from './platform/config/config.js';
@@ -37,6 +40,8 @@ import { Db } from './platform/database/db.js';
 import { DumpError } from './platform/dump/format.js';
 import { restore } from './platform/dump/restore.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
+import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { TracesModule } from './platform/traces/traces.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SettingsService } from './settings/settings.service.js';
 import { BackupsService } from './system/backups.service.js';
@@ -44,7 +49,7 @@ import { KeysService, type KeyUse } from './system/keys.service.js';
 import { LoginsService } from './system/logins.service.js';
 import { PauseService } from './system/pause.service.js';
 import { SystemModule } from './system/system.module.js';
-import { hashingFor, hashPassword } from './users/passwords.js';
+import { hashingFor, Passwords } from './users/passwords.js';
 import { UsersModule } from './users/users.module.js';
 import { UsersService } from './users/users.service.js';
 
@@ -76,6 +81,8 @@ const USAGE = `Administration of this installation, for who holds the machine. R
   imports: [
     DatabaseModule.forRoot(ENTITIES),
     JobsModule,
+    MetricsModule,
+    TracesModule,
     AuditModule,
     SettingsModule,
     NotificationsModule,
@@ -87,7 +94,14 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     SystemModule,
   ],
   // accounts are needed only to re-encrypt their credentials
-  providers: [FirstAdministrator, DnsAccountsRepository, AccountPauses, ProviderConnections],
+  providers: [
+    FirstAdministrator,
+    DnsAccountsRepository,
+    AccountPauses,
+    ProviderSessionsRepository,
+    ProviderSessions,
+    ProviderConnections,
+  ],
 })
 class AdminModule {}
 
@@ -164,7 +178,6 @@ function keyTable(keys: KeyUse[]): string {
 }
 
 async function main([command, username = '', ...rest]: string[]): Promise<void> {
-  configureLogger('error');
   if (!command || command === 'help' || command === '--help') return void process.stdout.write(USAGE);
   if (command === 'restore') {
     const config = parseConfig(readEnvironment(process.cwd()));
@@ -176,7 +189,10 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
     throw new UsageError(USAGE);
   const config = parseConfig(readEnvironment(process.cwd()));
   if (offline) return void process.stdout.write(`${await auditVerify(username, rest[0], config.dataDir)}\n`);
-  const root = { module: AdminModule, imports: [ConfigModule.forRoot(config)] };
+  const root = {
+    module: AdminModule,
+    imports: [LoggerModule.forRoot(createLogger('error')), ConfigModule.forRoot(config)],
+  };
   const app = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
   try {
     const database = app.get(DatabaseService);
@@ -194,7 +210,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
       'reset-password': async () => {
         const user = await known();
         const fresh = password();
-        const hash = await hashPassword(fresh, hashingFor('system'));
+        const hash = await app.get(Passwords).hash(fresh, hashingFor('system'));
         const change = { action: 'auth.password_reset', actor: 'system' } as const;
         await db.transaction((manager) => app.get(PasswordService).set(manager, user, hash, change));
         return `New password of ${user.username}: ${fresh}\nAll sessions were ended.`;

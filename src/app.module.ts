@@ -31,9 +31,9 @@ import { DatabaseModule } from './platform/database/database.module.js';
 import { EnvelopeInterceptor } from './platform/http/envelope.interceptor.js';
 import { ProtocolPipe } from './platform/http/protocol.js';
 import { JobRunnerModule, JobsModule } from './platform/jobs/jobs.module.js';
-import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { MetricsModule, MetricsServerModule } from './platform/metrics/metrics.module.js';
 import { RedisModule } from './platform/redis/redis.module.js';
-import { TracesModule } from './platform/traces/traces.module.js';
+import { TraceExportModule, TracesModule } from './platform/traces/traces.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { SettingsModule } from './settings/settings.module.js';
@@ -50,7 +50,9 @@ import { UsersModule } from './users/users.module.js';
     JobsModule,
     JobRunnerModule,
     MetricsModule,
+    MetricsServerModule,
     TracesModule,
+    TraceExportModule,
     RedisModule,
     AuditModule,
     SettingsModule,

@@ -13,7 +13,8 @@ import { observed } from './http/observed.js';
 import { describeApi } from './http/openapi.js';
 import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
-import { log, nestLogger } from './platform/common/logger.js';
+import { type Logger, nestLogger } from './platform/common/logger.js';
+import { LoggerModule } from './platform/common/logger.module.js';
 import { VERSION } from './platform/common/version.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
@@ -21,8 +22,9 @@ import { DatabaseService } from './platform/database/database.service.js';
 import { FastExpressAdapter } from './platform/http/express-adapter.js';
 import { options } from './platform/http/methods.js';
 import { parseBody, protocolsOf, speaking } from './platform/http/protocol.js';
-import { measureProcess } from './platform/metrics/metrics.js';
+import { Metrics } from './platform/metrics/metrics.js';
 import { metricsHandler } from './platform/metrics/metrics-server.js';
+import { Traces } from './platform/traces/traces.js';
 
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
@@ -35,19 +37,28 @@ const COMPRESSED_FROM = 4096;
  * @param controllers more than those of its modules
  * @throws ConfigError
  */
-export async function createApp(config: Config, controllers: Type[] = []): Promise<NestExpressApplication> {
-  const root = { module: AppModule, imports: [ConfigModule.forRoot(config)], controllers };
+export async function createApp(
+  config: Config,
+  logger: Logger,
+  controllers: Type[] = [],
+): Promise<NestExpressApplication> {
+  const root = {
+    module: AppModule,
+    imports: [LoggerModule.forRoot(logger), ConfigModule.forRoot(config)],
+    controllers,
+  };
   const app = await NestFactory.create<NestExpressApplication>(root, new FastExpressAdapter(), {
-    logger: nestLogger,
+    logger: nestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });
+  const metrics = app.get(Metrics);
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.use(requestContext(config));
+  app.use(requestContext(config, logger));
   app.use(deadlines(config.requestDeadlineMs));
-  app.use(observed(config));
+  app.use(observed(config, metrics, app.get(Traces), logger));
   app.use(apiHeaders);
   app.use(compression({ threshold: COMPRESSED_FROM }));
   app.use(options);
@@ -72,14 +83,14 @@ export async function createApp(config: Config, controllers: Type[] = []): Promi
   // until there is a console, the root redirects to the API page
   front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
   servePages(front);
-  if (config.metrics.on) front.get('/metrics', metricsHandler(config));
-  if (config.metrics.on || config.metrics.port) measureProcess(VERSION);
+  if (config.metrics.on) front.get('/metrics', metricsHandler(config, metrics));
+  if (config.metrics.on || config.metrics.port) metrics.measureProcess(VERSION);
   await app.init();
   // Nest answers unknown paths below /api; elsewhere Express would answer with HTML
-  const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService));
+  const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService), logger);
   const answer = (error: unknown, request: Request, response: Response) =>
     void filter.catch(error, new ExecutionContextHost([request, response])).catch((err) => {
-      log().error({ err }, 'a failure could not be answered');
+      logger.error({ err }, 'a failure could not be answered');
       response.destroy();
     });
   front.use((request: Request, response: Response) => answer(new NotFoundException(), request, response));

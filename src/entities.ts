@@ -1,4 +1,5 @@
 import { DnsAccount } from './accounts/account.entity.js';
+import { ProviderSession } from './accounts/provider-session.entity.js';
 import { AuditRuleState } from './administration/audit/rule-state.entity.js';
 import { AuditChain, AuditLog, AuditPending } from './audit/audit.entity.js';
 import { Identity } from './auth/oauth/identity.entity.js';
@@ -44,6 +45,7 @@ export const ENTITIES = [
   Team,
   TeamMember,
   DnsAccount,
+  ProviderSession,
   Domain,
   DomainPermission,
   CachedRecord,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createApp } from './create-app.js';
 import { InitService } from './init/init.service.js';
-import { configureLogger, log } from './platform/common/logger.js';
+import { createLogger } from './platform/common/logger.js';
 import { StartRefused } from './platform/common/start-refused.js';
 import { VERSION } from './platform/common/version.js';
 import { ConfigError, parseConfig, readEnvironment } from './platform/config/config.js';
@@ -14,6 +14,9 @@ import { UsersService } from './users/users.service.js';
 
 /** Open files and connections that the service may need: all pools, and clients. */
 const OPEN_FILES = 8192;
+
+/** Until the configuration is read. */
+let logger = createLogger('info');
 
 /** Open-file limit of this process; Infinity if unknown. */
 function openFilesLimit(): number {
@@ -35,7 +38,7 @@ function stopOn(app: NestExpressApplication, drainMs: number): void {
   const stop = async (signal: NodeJS.Signals) => {
     // without a listening port there is nothing to drain
     const ms = signal === 'SIGTERM' && app.getHttpServer().listening ? drainMs : 0;
-    log().info({ signal, ms }, 'stopping');
+    logger.info({ signal, ms }, 'stopping');
     if (ms) await adapter.drain(ms, waits.signal);
     await app.close();
     process.exit(0);
@@ -45,7 +48,7 @@ function stopOn(app: NestExpressApplication, drainMs: number): void {
     if (stopping) return waits.abort();
     stopping = true;
     stop(signal).catch((err) => {
-      log().error({ err }, 'the service did not end in order');
+      logger.error({ err }, 'the service did not end in order');
       process.exit(1);
     });
   };
@@ -54,8 +57,8 @@ function stopOn(app: NestExpressApplication, drainMs: number): void {
 
 async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
-  configureLogger(config.logLevel);
-  const app = await createApp(config);
+  logger = createLogger(config.logLevel);
+  const app = await createApp(config, logger);
   // handle signals from here on: as PID 1 of a container the service would ignore them while it waits for a database
   stopOn(app, config.drainMs);
   const database = app.get(DatabaseService);
@@ -64,25 +67,25 @@ async function main(): Promise<void> {
   const { presetProblem } = app.get(InitService);
   if (presetProblem) throw presetProblem;
   // after the checks above: a refused start logs only its reason
-  log().info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
-  for (const { name, meant } of config.misspelt) log().warn({ name, meant }, 'a variable that nobody reads is set');
+  logger.info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
+  for (const { name, meant } of config.misspelt) logger.warn({ name, meant }, 'a variable that nobody reads is set');
   const files = openFilesLimit();
-  if (files < OPEN_FILES) log().warn({ files, needed: OPEN_FILES }, 'few files may be open (ulimit -n)');
+  if (files < OPEN_FILES) logger.warn({ files, needed: OPEN_FILES }, 'few files may be open (ulimit -n)');
   // before the logger shuts down
-  process.prependOnceListener('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
+  process.prependOnceListener('exit', (code) => logger.info({ version: VERSION, code }, 'stopped'));
   await app.listen(config.port, config.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;
-  log().info({ port, url }, 'listening');
+  logger.info({ port, url }, 'listening');
   if (!database.open || !(await app.get(UsersService).someExist()))
-    log().info({ url: `${url}/api/docs` }, 'not initialised: set it up here');
+    logger.info({ url: `${url}/api/docs` }, 'not initialised: set it up here');
 }
 
 try {
   await main();
 } catch (error) {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
-  else if (error instanceof StartRefused) log().fatal(error.message);
-  else log().fatal({ err: error }, 'the start failed');
+  else if (error instanceof StartRefused) logger.fatal(error.message);
+  else logger.fatal({ err: error }, 'the start failed');
   process.exit(1);
 }

@@ -129,7 +129,7 @@ export interface ZoneRequest extends Request {
   /** The domain loaded for a route with `domain` in its access rule. */
   domain?: unknown;
   /** The audit action of a failure. */
-  auditAction?: string;
+  auditAction?: string | undefined;
 }
 
 const of = (context: ExecutionContext) => context.switchToHttp().getRequest<ZoneRequest>();

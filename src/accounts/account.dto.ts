@@ -138,6 +138,43 @@ export class SyncResult {
   left_out?: string[];
   /** names of zones that another account has here, too, a hundred at most: both are kept in step; absent without any */
   shared?: string[];
+  /**
+   * names of which the provider lists several public zones, a hundred at most: one of them is the domain, the one that
+   * it was, else one in use, else the first. Where the domain's zone is gone and none of the others is in use, it stays
+   * missing. Absent without any
+   */
+  conflicts?: ZoneConflictView[];
+  /**
+   * domains whose zones are gone, and that stand for other zones of their names now, a hundred at most; absent without
+   * any
+   */
+  rebound?: ReboundView[];
+  /**
+   * names of domains whose zones turned out to be private, a hundred at most: they stay what they were, and the public
+   * zones of the names are other domains; absent without any
+   */
+  became_private?: string[];
+  /**
+   * names of private domains whose zones turned out to be public, a hundred at most: they have the name from now on;
+   * absent without any
+   */
+  became_public?: string[];
+}
+
+export class ZoneConflictView {
+  name!: string;
+  /** the provider's id of the zone that is the domain, be it gone */
+  kept!: string;
+  /** ids of the others, which are no domains */
+  others!: string[];
+}
+
+export class ReboundView {
+  name!: string;
+  /** the provider's id of the zone that is gone */
+  from!: string;
+  /** that of the zone that took its place */
+  to!: string;
 }
 
 export class SyncAccepted {

@@ -7,6 +7,8 @@ import { DnsAccountsRepository } from './dns-accounts.repository.js';
 import { DomainReadersRepository } from './domain-readers.repository.js';
 import { AccountPauses } from './pauses.service.js';
 import { ProviderConnections } from './provider-connections.js';
+import { ProviderSessionsRepository } from './provider-sessions.repository.js';
+import { ProviderSessions } from './provider-sessions.service.js';
 import { ZoneFileDirectory } from './zone-file-directory.js';
 
 @Module({
@@ -19,6 +21,8 @@ import { ZoneFileDirectory } from './zone-file-directory.js';
     AccountPauses,
     DeletionBlockers,
     ProviderConnections,
+    ProviderSessions,
+    ProviderSessionsRepository,
     ZoneFileDirectory,
   ],
   exports: [AccountsService, DeletionBlockers, DomainReadersRepository, ProviderConnections],

@@ -35,6 +35,24 @@ export function readCredentials(
   given: Record<string, unknown>,
   stored: Credentials = {},
 ): Credentials {
+  const values = takeOver(definition, given, stored);
+  const chosen = chooseAlternative(definition, values);
+  for (const field of chosen) {
+    if (field.default !== undefined) values[field.key] ??= field.default;
+  }
+  // an alternative is taken whole: what belongs to another one would only confuse the next reader
+  const keys = new Set(chosen.map((f) => f.key));
+  const result = Object.fromEntries(Object.entries(values).filter(([key]) => keys.has(key)));
+  assertSecretsStay(definition, given, stored, result);
+  return result;
+}
+
+/** The stored values, changed as given. @throws AppError 400001 naming every wrong field */
+function takeOver(
+  definition: ProviderDefinition,
+  given: Record<string, unknown>,
+  stored: Credentials,
+): Record<string, string> {
   const fields = new Map(definition.credentials.flat().map((f) => [f.key, f]));
   const problems: FieldError[] = [];
   const values: Record<string, string> = { ...stored };
@@ -47,39 +65,30 @@ export function readCredentials(
       continue;
     }
     const value = asText(field, raw);
+    // what an account's answer shows for a secret, sent back unchanged, keeps the stored value
+    if (field.secret && value === '***') continue;
     delete values[key];
     if (value === null || value === undefined || value === '') continue;
-    // what an account's answer shows for a secret, sent back unchanged, keeps the stored value
-    if (field.secret && value === '***') {
-      if (stored[key] !== undefined) values[key] = stored[key];
-      continue;
-    }
     const problem = problemOf(field, value);
     if (problem) problems.push(fieldError(`${PATH}.${key}`, problem));
     else values[key] = value as string;
   }
   if (problems.length) throw errors.validation(problems);
+  return values;
+}
 
+/** The first alternative that lacks nothing. @throws AppError 400001 naming what the closest one lacks */
+function chooseAlternative(definition: ProviderDefinition, values: Record<string, string>): CredentialField[] {
   const missing = definition.credentials.map((fields) =>
     fields.filter((f) => f.required && values[f.key] === undefined),
   );
   const best = missing.findIndex((list) => list.length === 0);
-  if (best < 0) {
-    const closest = missing.reduce((a, b) => (b.length < a.length ? b : a));
-    const hint = definition.credentials.length > 1 ? ` (alternatives: ${alternatives(definition)})` : '';
-    throw errors.validation(
-      closest.map((f) => fieldError(`${PATH}.${f.key}`, `is required: ${f.label}${hint}`, 'required')),
-    );
-  }
-  const chosen = definition.credentials[best] as CredentialField[];
-  for (const field of chosen) {
-    if (field.default !== undefined) values[field.key] ??= field.default;
-  }
-  // an alternative is taken whole: what belongs to another one would only confuse the next reader
-  const keys = new Set(chosen.map((f) => f.key));
-  const result = Object.fromEntries(Object.entries(values).filter(([key]) => keys.has(key)));
-  assertSecretsStay(definition, given, stored, result);
-  return result;
+  if (best >= 0) return definition.credentials[best] as CredentialField[];
+  const closest = missing.reduce((a, b) => (b.length < a.length ? b : a));
+  const hint = definition.credentials.length > 1 ? ` (alternatives: ${alternatives(definition)})` : '';
+  throw errors.validation(
+    closest.map((f) => fieldError(`${PATH}.${f.key}`, `is required: ${f.label}${hint}`, 'required')),
+  );
 }
 
 /**

@@ -16,7 +16,13 @@ const conflict = (name: string, ends: string | null) => {
  */
 @Injectable()
 export class DeletionBlockers {
+  private lockDomains: (accountId: number, manager: EntityManager) => Promise<unknown> = async () => {};
   constructor(private readonly blockers: DeletionBlockersRepository) {}
+
+  /** How the domains of an account are locked, which are above accounts. */
+  onLocking(lockDomains: DeletionBlockers['lockDomains']): void {
+    this.lockDomains = lockDomains;
+  }
 
   /**
    * @param by which domains: those of an account, or one
@@ -29,6 +35,8 @@ export class DeletionBlockers {
     force: boolean,
     manager: EntityManager,
   ): Promise<void> {
+    // a change that is not stored yet is stored before, or sees what is done here
+    if (by === 'account_id') await this.lockDomains(id, manager);
     const write = await this.blockers.inFlight(by, id, force, now(), manager);
     if (write) throw conflict(write.name, write.ends);
   }

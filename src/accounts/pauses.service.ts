@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Notices } from '../notifications/notices.service.js';
 import { now } from '../platform/common/clock.js';
 import { Db } from '../platform/database/db.js';
-import { provide } from '../platform/metrics/metrics.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import { DnsAccountsRepository, type StoredPause } from './dns-accounts.repository.js';
 
 /** ms: the channels are notified of longer pauses */
@@ -21,10 +21,11 @@ export class AccountPauses implements OnModuleInit {
     private readonly db: Db,
     private readonly accounts: DnsAccountsRepository,
     private readonly notices: Notices,
+    private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
-    provide('zoneward_accounts_paused', () => this.accounts.countPaused(now()));
+    this.metrics.provide('zoneward_accounts_paused', () => this.accounts.countPaused(now()));
   }
 
   /**

@@ -1,13 +1,14 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { now, within } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG, SECRET_BOX } from '../platform/config/config.module.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
 import { SealedValues } from '../platform/database/sealed-values.js';
-import { countRemembered } from '../platform/metrics/metrics.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import { outboundAgent } from '../platform/outbound/agent.js';
+import { Traces } from '../platform/traces/traces.js';
 import { type Connected, connectProvider, rateLimiterOf } from '../providers/connect.js';
 import { ProviderError } from '../providers/kit/http/errors.js';
 import type { RateLimiter } from '../providers/kit/http/rate-limiter.js';
@@ -16,6 +17,7 @@ import { PROVIDERS, providerOf } from '../providers/registry.js';
 import { serverKey } from '../providers/server-key.js';
 import { DnsAccountsRepository } from './dns-accounts.repository.js';
 import { AccountPauses } from './pauses.service.js';
+import { ProviderSessions } from './provider-sessions.service.js';
 
 /** ms that a shutdown waits for answers of providers */
 const STOP_WAIT_MS = 2_000;
@@ -30,6 +32,8 @@ export interface Connection {
   definition: ProviderDefinition;
   /** see `serverKey` */
   server: string;
+  /** the account's credentials as they were stored when it was made; absent of those that are not stored */
+  sealed?: string;
 }
 
 /** A connection that is kept, with the pause that it knows as its account's row has it. */
@@ -56,6 +60,10 @@ export class ProviderConnections implements OnApplicationShutdown {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
     private readonly pauses: AccountPauses,
+    private readonly sessions: ProviderSessions,
+    private readonly metrics: Metrics,
+    private readonly traces: Traces,
+    private readonly logger: Logger,
   ) {
     sealed.keep('credentials of accounts', {
       heads: () => accounts.sealedHeads(),
@@ -89,15 +97,16 @@ export class ProviderConnections implements OnApplicationShutdown {
     if (!row) throw errors.notFound('Account');
     const known = this.live.get(accountId);
     const same = known?.sealed === row.credentials;
-    countRemembered('connections', same);
+    this.metrics.countRemembered('connections', same);
     if (same) {
       this.follow(known, row.paused_until);
       return known.connection;
     }
     if (!row.credentials) throw new ProviderError('auth', DROPPED);
     const definition = this.definition(row.provider);
-    const limiter = rateLimiterOf(definition, (until, why) => this.paused(accountId, live, until, why));
-    const connection = this.connect(definition, this.open(row.credentials), limiter);
+    const limiter = rateLimiterOf(definition, this.metrics, (until, why) => this.paused(accountId, live, until, why));
+    const made = this.connect(definition, this.open(row.credentials), limiter);
+    const connection = { ...made, sealed: row.credentials };
     const { server } = connection;
     if (row.server_key !== server) await this.accounts.setServer(accountId, row.credentials, server);
     const live: Live = { sealed: row.credentials, connection, limiter, pausedUntil: null };
@@ -115,7 +124,7 @@ export class ProviderConnections implements OnApplicationShutdown {
       live.pausedUntil = stored;
       this.look();
     } catch (error) {
-      log().warn({ account: accountId, err: (error as Error).message }, 'a pause is known to this process alone');
+      this.logger.warn({ account: accountId, err: (error as Error).message }, 'a pause is known to this process alone');
     }
   }
 
@@ -150,7 +159,7 @@ export class ProviderConnections implements OnApplicationShutdown {
         .then((ends) => {
           for (const [id, live] of paused) this.follow(live, ends.get(id) ?? null);
         })
-        .catch((error: Error) => log().debug({ err: error.message }, 'pauses could not be looked at'));
+        .catch((error: Error) => this.logger.debug({ err: error.message }, 'pauses could not be looked at'));
     }, LOOK_MS).unref();
   }
 
@@ -164,7 +173,11 @@ export class ProviderConnections implements OnApplicationShutdown {
       timeoutMs,
       installation,
       slowMs,
-      ...(limiter && { limiter }),
+      limiter,
+      sessions: this.sessions,
+      metrics: this.metrics,
+      traces: this.traces,
+      logger: this.logger,
     });
     return { provider, definition, server: this.server(definition, credentials) };
   }
@@ -178,7 +191,7 @@ export class ProviderConnections implements OnApplicationShutdown {
   async nameServers(): Promise<void> {
     for (const id of await this.accounts.withoutServer())
       await this.of(id).catch((error: Error) =>
-        log().warn({ account_id: id, err: error.message }, 'has no server yet'),
+        this.logger.warn({ account_id: id, err: error.message }, 'has no server yet'),
       );
   }
 
@@ -195,6 +208,11 @@ export class ProviderConnections implements OnApplicationShutdown {
   open(sealed: string): Credentials {
     if (!sealed) return {};
     return JSON.parse(this.box.decrypt(sealed, CONTEXT)) as Credentials;
+  }
+
+  /** Deletes sessions at providers that have ended. */
+  tidy(): Promise<void> {
+    return this.sessions.deleteExpired();
   }
 
   forget(accountId: number): void {

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { orderBy, pageSql } from '../platform/common/paging.dto.js';
+import { contains, orderBy, pageSql } from '../platform/common/paging.dto.js';
 import { Db, marks, type SqlValue } from '../platform/database/db.js';
 import { unknownSort } from '../platform/database/lists.js';
 import type { AuditLog } from './audit.entity.js';
 import { ENTRY_COLUMNS } from './audit-pending.repository.js';
 import { HASHED, type Linked } from './chain.js';
-import { allOf, type Condition, type Found } from './search.js';
 import type { Raw } from './states.js';
 
 /** The columns of a linked entry, in the order in which it is inserted. */
@@ -41,6 +40,71 @@ export function orderOf(sort: string | undefined): string {
   if (!order) throw unknownSort(SORTS);
   return order;
 }
+
+const SEARCH = ['LOWER(username)', 'LOWER(target)'];
+
+export interface Condition {
+  sql: string;
+  values: readonly SqlValue[];
+}
+
+/** A condition that an index serves, with the name of the index. */
+export interface Indexed extends Condition {
+  index: string;
+}
+
+/** The entries that one index finds, in the order of time; without `by` the index of the time itself. */
+export interface Found {
+  times: Condition[];
+  by: Indexed | undefined;
+}
+
+/** the index that begins with a column and continues with the time */
+const INDICES = {
+  request_id: 'audit_logs_request_time_ix',
+  change_set_id: 'audit_logs_changes_time_ix',
+  token_id: 'audit_logs_token_time_ix',
+  domain: 'audit_logs_domain_time_ix',
+  username: 'audit_logs_user_time_ix',
+  action: 'audit_logs_action_time_ix',
+};
+
+const equal = (column: string, value: SqlValue): Condition => ({ sql: `${column} = ?`, values: [value] });
+
+/** A text that matches exactly, or with `*`. */
+const glob = (column: string, text: string): Condition =>
+  text.includes('*')
+    ? { sql: `${column} LIKE ? ESCAPE '!'`, values: [text.replace(/[!%_]/g, '!$&').replaceAll('*', '%')] }
+    : equal(column, text);
+
+/** Conditions on entries. */
+export const entry = {
+  writtenAfter: (time: string): Condition => ({ sql: 'created_at > ?', values: [time] }),
+  writtenFrom: (time: SqlValue): Condition => ({ sql: 'created_at >= ?', values: [time] }),
+  writtenUntil: (time: SqlValue): Condition => ({ sql: 'created_at <= ?', values: [time] }),
+  /** served by an index */
+  of: (column: keyof typeof INDICES, value: SqlValue): Indexed => ({
+    ...equal(column, value),
+    index: INDICES[column],
+  }),
+  /** a text that matches exactly, or with `*` */
+  like: (column: 'domain' | 'action', text: string): Condition => glob(column, text),
+  byUser: (text: string): Condition => glob('LOWER(username)', text.toLowerCase()),
+  bySystem: (): Condition => ({ sql: `actor_type = 'system'`, values: [] }),
+  endedAs: (result: string): Condition => equal('result', result),
+  mentioning: (keyword: string): Condition => ({
+    sql: `(${SEARCH.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ')})`,
+    values: SEARCH.map(() => contains(keyword)),
+  }),
+  /** the same condition in a form that no index serves: its index might hold most of the log */
+  looked: ({ sql, values }: Condition): Condition => ({ sql: `CASE WHEN ${sql} THEN 1 ELSE 0 END = 1`, values }),
+};
+
+/** All conditions as they stand behind `WHERE`, with their values. */
+const allOf = (conditions: readonly Condition[]): [string, SqlValue[]] => [
+  conditions.map(({ sql }) => sql).join(' AND ') || '1 = 1',
+  conditions.flatMap(({ values }) => values),
+];
 
 /**
  * What stands behind `FROM`. Only MariaDB and MySQL read the comment: with a last day they would take the index for one

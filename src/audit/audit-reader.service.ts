@@ -3,24 +3,18 @@ import { errors } from '../platform/common/errors.js';
 import type { AuditFilter, AuditList, AuditQuery, AuditView } from './audit.dto.js';
 import {
   AuditLogsRepository,
+  type Condition,
+  entry,
   FAILED_LOGIN,
+  type Found,
+  type Indexed,
   type LoginGroup,
   orderOf,
   type Page,
   type ShownRow,
 } from './audit-logs.repository.js';
 import { AuditLinker } from './linker.service.js';
-import {
-  after,
-  type Condition,
-  type Found,
-  type Indexed,
-  isNarrowed,
-  looked,
-  matchedBy,
-  type Search,
-  searchOf,
-} from './search.js';
+import { isNarrowed, matchedBy, type Search, searchOf } from './search.js';
 import { parsed } from './states.js';
 import { type Pending, StrangersLog } from './strangers-log.service.js';
 
@@ -128,8 +122,8 @@ export class AuditReader {
     }
     const { by, before = null } = best ?? {};
     // without the entries of the last moment, of which there may be more: they belong to the next part
-    const end = before === null ? [] : [after(before)];
-    const conditions = [...end, ...indexed.filter((one) => one !== by), ...others].map(looked);
+    const end = before === null ? [] : [entry.writtenAfter(before)];
+    const conditions = [...end, ...indexed.filter((one) => one !== by), ...others].map(entry.looked);
     return { found: { times, by }, conditions, before };
   }
 
@@ -175,14 +169,15 @@ export class AuditReader {
   /**
    * When matching entries were written, since a moment, the newest first: at most `most`, each with the number of
    * occurrences that it stands for (what an anonymous caller repeated within a minute is one entry).
+   * @throws Error when entries cannot be linked: without them, nobody can say what was written
    */
   async timesOf(
     match: Parameters<typeof matchedBy>[0],
     since: string,
     most: number,
   ): Promise<{ created_at: string; count: number }[]> {
-    await this.linker.linkIfPossible();
-    const rows = await this.logs.times([after(since), ...matchedBy(match)], most);
+    await this.linker.link();
+    const rows = await this.logs.times([entry.writtenAfter(since), ...matchedBy(match)], most);
     return rows.map(({ created_at, repeated }) => ({ created_at, count: countOf(repeated) }));
   }
 

@@ -11,7 +11,7 @@ import { noteOutcome } from './outcome.js';
 export interface AuditEntry {
   /** `<noun>.<verb>` */
   action: string;
-  domain?: { id: number; name: string } | null;
+  domain?: { id: number; name: string } | null | undefined;
   target?: { type: string; id: number | string | null; name: string | null } | null;
   before?: unknown;
   after?: unknown;
@@ -51,6 +51,21 @@ const stateOf = (value: unknown): string | null => {
   return bytes > MAX_STATE ? JSON.stringify({ left_out: `${bytes} bytes` }) : text;
 };
 
+/** The columns that say who did it, and from where. */
+function authorOf(caller: Caller | null) {
+  const principal = caller?.principal ?? null;
+  return {
+    actor_type: principal?.kind ?? (caller ? ('user' as const) : ('system' as const)),
+    user_id: principal?.userId ?? null,
+    username: principal?.username ?? null,
+    token_id: principal?.token?.id ?? null,
+    token_name: principal?.token?.name ?? null,
+    ip: caller?.ip ?? '',
+    user_agent: caller?.userAgent ?? '',
+    request_id: caller?.requestId ?? '',
+  };
+}
+
 /** Writes entries. `AuditLinker` adds numbers and hashes afterwards, so that writers never wait for each other. */
 @Injectable()
 export class AuditService {
@@ -63,14 +78,9 @@ export class AuditService {
   /** Writes an entry in the caller's transaction. */
   async write(manager: EntityManager, actor: Actor, entry: AuditEntry): Promise<void> {
     const caller = actor === 'system' ? null : actor;
-    const { principal } = caller ?? { principal: null };
     const row: NewEntry = {
+      ...authorOf(caller),
       created_at: now(),
-      actor_type: principal?.kind ?? (caller ? 'user' : 'system'),
-      user_id: principal?.userId ?? null,
-      username: principal?.username ?? null,
-      token_id: principal?.token?.id ?? null,
-      token_name: principal?.token?.name ?? null,
       action: entry.action,
       domain: entry.domain?.name ?? null,
       domain_id: entry.domain?.id ?? null,
@@ -79,9 +89,6 @@ export class AuditService {
       state_after: stateOf(entry.after),
       result: entry.result ?? 'ok',
       error: entry.error?.slice(0, MAX_TEXT) ?? null,
-      ip: caller?.ip ?? '',
-      user_agent: caller?.userAgent ?? '',
-      request_id: caller?.requestId ?? '',
       change_set_id: entry.changeSet ?? null,
     };
     await this.entries.insert(row, manager);

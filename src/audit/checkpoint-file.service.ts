@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { within } from '../platform/common/clock.js';
 import { randomHex } from '../platform/common/hash.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
 import { DatabaseService } from '../platform/database/database.service.js';
@@ -49,6 +49,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     private readonly linker: AuditLinker,
     private readonly events: Events,
     @Inject(CONFIG) { dataDir }: Config,
+    private readonly logger: Logger,
   ) {
     this.path = checkpointFile(dataDir);
     this.fresh = `${this.path}.${randomHex(8)}.tmp`;
@@ -72,7 +73,8 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     if (!file && !ends?.secret) return;
     const checkpoint = ends && this.ends.checkpointOf(ends);
     if (!checkpoint || !(await this.follows(checkpoint, file))) {
-      if (!this.wrong) log().error({ file: this.path }, 'the audit log is not what it was: see GET /api/audit/verify');
+      if (!this.wrong)
+        this.logger.error({ file: this.path }, 'the audit log is not what it was: see GET /api/audit/verify');
       this.wrong = true;
       return;
     }
@@ -87,7 +89,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     if (!this.database.open) return;
     const last = this.linker.stop().then(() => this.update());
     await within(
-      last.catch((err) => log().warn({ err }, 'the last audit entries are linked at the next start')),
+      last.catch((err) => this.logger.warn({ err }, 'the last audit entries are linked at the next start')),
       STOP_MS,
     );
   }
@@ -113,7 +115,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     } catch (err) {
       // the next process writes to another name
       await rm(this.fresh, { force: true }).catch(() => undefined);
-      if (!this.unwritable) log().error({ err }, 'audit checkpoints cannot be kept in the data directory');
+      if (!this.unwritable) this.logger.error({ err }, 'audit checkpoints cannot be kept in the data directory');
       this.unwritable = true;
     }
   }
@@ -121,7 +123,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
   private async tell(checkpoint: AuditCheckpoint): Promise<void> {
     if (checkpoint.seq === this.told.seq || Date.now() - this.told.at < TOLD_MS) return;
     this.told = { seq: checkpoint.seq, at: Date.now() };
-    log().info({ checkpoint }, 'audit checkpoint');
+    this.logger.info({ checkpoint }, 'audit checkpoint');
     const text = `The audit log ends with entry ${checkpoint.seq}, ${checkpoint.hash}`;
     await this.events.emit('notice', { event: 'audit.checkpoint', text, details: { ...checkpoint } });
   }

@@ -44,39 +44,53 @@ export async function checkExport(
   const forged = checkpoints.find((checkpoint) => !isSigned(checkpoint));
   if (forged) throw new Error(`the checkpoint of entry ${forged.seq} is not signed with the key that it names`);
   let walk: ChainWalk | undefined;
-  let [first, line] = [0, 0];
-  const of = (wrong: Break | null): ExportVerdict => {
-    const last = walk?.seq ?? 0;
-    const met = checkpoints.filter(({ seq }) => seq >= first && seq <= last);
-    const start = met.toSorted((a, b) => a.seq - b.seq).at(-1)?.start_seq ?? first;
-    const reason = `entries ${start} to ${first - 1} are missing: they were there at the newest checkpoint`;
-    const missing = !wrong && start < first ? { seq: start, reason } : wrong;
-    return { first, last, wrong: missing, confirmed: missing ? 0 : met.length };
-  };
-  // in `json`, too, each entry has a line of its own, between the head and the tail
-  let [isJson, isEnded] = [false, false];
-  for await (const text of linesOf(createReadStream(path))) {
-    line += 1;
-    if (line === 1 && text === JSON_HEAD) isJson = true;
-    else if (isJson && text === JSON_TAIL) isEnded = true;
-    if (!text.trim() || text === JSON_HEAD || isEnded) continue;
-    let entry: AuditView;
-    try {
-      entry = JSON.parse(isJson ? text.replace(/,$/, '') : text);
-      if (!Number.isInteger(entry.seq) || !entry.actor) throw new Error();
-    } catch {
-      throw new Error(`line ${line} is no entry of an export as json or ndjson`);
-    }
+  let first = 0;
+  for await (const entry of entriesIn(path)) {
     if (!walk) {
       first = entry.seq;
       walk = new ChainWalk(first - 1, entry.prev_hash, checkpoints, 0);
     }
     const wrong = walk.next(linkedOf(entry));
-    if (wrong) return of(wrong);
+    if (wrong) return verdictOf(checkpoints, first, walk.seq, wrong);
+  }
+  if (!walk) throw new Error('the file has no entries');
+  return verdictOf(checkpoints, first, walk.seq, upTo ? walk.end() : null);
+}
+
+function entryIn(text: string, isJson: boolean): AuditView | null {
+  const entry = parsed(isJson ? text.replace(/,$/, '') : text) as AuditView | null;
+  return Number.isInteger(entry?.seq) && entry?.actor ? entry : null;
+}
+
+/** The entries of an export. @throws Error where it is none, or was cut */
+async function* entriesIn(path: string): AsyncGenerator<AuditView> {
+  // in `json`, too, each entry has a line of its own, between the head and the tail
+  let [isJson, isEnded] = [false, false];
+  let line = 0;
+  for await (const text of linesOf(createReadStream(path))) {
+    line += 1;
+    if (line === 1 && text === JSON_HEAD) isJson = true;
+    else if (isJson && text === JSON_TAIL) isEnded = true;
+    if (!text.trim() || text === JSON_HEAD || isEnded) continue;
+    const entry = entryIn(text, isJson);
+    if (!entry) throw new Error(`line ${line} is no entry of an export as json or ndjson`);
+    yield entry;
   }
   if (isJson && !isEnded) throw new Error('the file was cut: its end is missing');
-  if (!walk) throw new Error('the file has no entries');
-  return of(upTo ? walk.end() : null);
+}
+
+/** What the entries from `first` to `last` say: also where those are missing that the newest checkpoint begins with. */
+function verdictOf(
+  checkpoints: readonly AuditCheckpoint[],
+  first: number,
+  last: number,
+  broken: Break | null,
+): ExportVerdict {
+  const met = checkpoints.filter(({ seq }) => seq >= first && seq <= last);
+  const start = met.toSorted((a, b) => a.seq - b.seq).at(-1)?.start_seq ?? first;
+  const reason = `entries ${start} to ${first - 1} are missing: they were there at the newest checkpoint`;
+  const wrong = !broken && start < first ? { seq: start, reason } : broken;
+  return { first, last, wrong, confirmed: wrong ? 0 : met.length };
 }
 
 /** @throws Error naming the first line that is no checkpoint */

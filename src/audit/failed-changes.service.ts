@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ZoneRequest } from '../access/access.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { whyUnwritable } from '../platform/database/db.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
@@ -12,6 +12,7 @@ export class FailedChanges {
   constructor(
     private readonly audit: AuditService,
     private readonly database: DatabaseService,
+    private readonly logger: Logger,
   ) {}
 
   /** Writes the entry of a failed request, where it needs one and has none. Never throws: the failure is answered. */
@@ -27,7 +28,7 @@ export class FailedChanges {
       await this.audit.append(caller, { action, domain, target, result: 'failed', error: reason });
     } catch (error) {
       const err = whyUnwritable(error) ?? error;
-      log().error({ requestId: caller.requestId, err }, 'a failed change could not be logged');
+      this.logger.error({ requestId: caller.requestId, err }, 'a failed change could not be logged');
     }
   }
 }

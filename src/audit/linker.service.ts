@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import { AuditLogsRepository, type LinkedEntry } from './audit-logs.repository.js';
 import { AuditPendingRepository } from './audit-pending.repository.js';
@@ -34,6 +34,7 @@ export class AuditLinker {
     private readonly entries: AuditPendingRepository,
     private readonly logs: AuditLogsRepository,
     private readonly ends: ChainEnds,
+    private readonly logger: Logger,
   ) {}
 
   /** Links soon. Call it after a commit; what a crash leaves is linked by the job. */
@@ -68,7 +69,7 @@ export class AuditLinker {
     } catch (err) {
       const { message } = err as Error;
       // logged once, not with each read and write
-      if (message !== this.trouble) log().warn({ err }, 'audit entries could not be linked; trying again');
+      if (message !== this.trouble) this.logger.warn({ err }, 'audit entries could not be linked; trying again');
       this.trouble = message;
       return err as Error;
     }

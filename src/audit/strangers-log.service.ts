@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Caller } from '../access/access.js';
 import { networkOf } from '../platform/common/cidr.js';
 import { now } from '../platform/common/clock.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
 import { noteOutcome } from './outcome.js';
 
@@ -37,7 +37,10 @@ export class StrangersLog implements OnApplicationShutdown {
   private readonly windows = new Map<string, Window>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly audit: AuditService) {}
+  constructor(
+    private readonly audit: AuditService,
+    private readonly logger: Logger,
+  ) {}
 
   async append(caller: Caller, entry: AuditEntry): Promise<void> {
     const key = JSON.stringify([entry.action, entry.target?.name ?? '', networkOf(caller.ip)]);
@@ -94,7 +97,10 @@ export class StrangersLog implements OnApplicationShutdown {
     try {
       await this.audit.append(caller, { ...entry, after: { count } });
     } catch (error) {
-      log().error({ err: error, action: entry.action, ip: caller.ip, count }, 'what strangers did could not be logged');
+      this.logger.error(
+        { err: error, action: entry.action, ip: caller.ip, count },
+        'what strangers did could not be logged',
+      );
     }
   }
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable } from '../platform/database/db.js';
-import { provide } from '../platform/metrics/metrics.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import type { AuditCheckpoint, AuditVerdict } from './audit.dto.js';
 import type { StoredEnds } from './audit-chain.repository.js';
 import { AuditLogsRepository } from './audit-logs.repository.js';
@@ -31,11 +31,12 @@ export class AuditVerifier {
     private readonly ends: ChainEnds,
     private readonly linker: AuditLinker,
     private readonly file: CheckpointFile,
+    metrics: Metrics,
   ) {
-    provide('zoneward_audit_broken', () => ({
-      ...(this.broken !== null && { verification: Number(this.broken) }),
-      checkpoint: Number(file.wrong),
-    }));
+    metrics.provide('zoneward_audit_broken', () => {
+      const verified = this.broken === null ? {} : { verification: Number(this.broken) };
+      return { ...verified, checkpoint: Number(file.wrong) };
+    });
   }
 
   /** Verifies all that is linked when it begins, some rows at a time. */

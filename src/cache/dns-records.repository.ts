@@ -19,8 +19,9 @@ const FOLLOWING = [
   'weight',
   'enabled',
   'read_only',
+  'extra',
 ] as const;
-const COLUMNS = ['domain_id', ...FOLLOWING, 'remark', 'updated_at', 'created_at'] as const;
+const COLUMNS = ['domain_id', ...FOLLOWING, 'read_only_reason', 'remark', 'updated_at', 'created_at'] as const;
 /** The columns of a cached record. */
 const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}, pending`;
 
@@ -60,7 +61,7 @@ function stored(row: StoredRecord): StoredRecord {
 
 /** What follows the provider of a row. */
 export const rowOfRecord = (row: StoredRecord): RowValues =>
-  Object.fromEntries(FOLLOWING.map((column) => [column, row[column]])) as unknown as RowValues;
+  Object.fromEntries(FOLLOWING.map((column) => [column, row[column] ?? null])) as unknown as RowValues;
 
 /** The rows of cached records. Whoever writes keeps the counts: `RecordCache` does. */
 @Injectable()
@@ -83,9 +84,29 @@ export class DnsRecordsRepository {
     return found.sort((a, b) => a.id - b.id);
   }
 
+  /** Rows of a domain at some hosts, and all at the hosts of the rows with some ids. */
+  async around(domainId: number, hosts: readonly string[], ids: readonly number[]): Promise<StoredRecord[]> {
+    const about = `domain_id = ? AND id IN`;
+    if (ids.length > CHUNK) {
+      const names = new Set(hosts);
+      await this.each(ids, async (some) => {
+        const sql = `SELECT DISTINCT host FROM dns_records WHERE ${about} (${marks(some.length)})`;
+        for (const { host } of await this.db.rows<{ host: string }>(sql, [domainId, ...some])) names.add(host);
+        return 0;
+      });
+      return this.those(domainId, 'host', [...names]);
+    }
+    const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ? AND host IN (
+      SELECT host FROM dns_records WHERE ${about} (${marks(ids.length)}))`;
+    const rows = (await this.db.rows<StoredRecord>(sql, [domainId, domainId, ...ids])).map(stored);
+    const known = new Set(rows.map(({ host }) => host));
+    const more = hosts.filter((host) => !known.has(host));
+    return [...rows, ...(await this.those(domainId, 'host', more))].sort((a, b) => a.id - b.id);
+  }
+
   /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
   async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
-    const sql = `SELECT id, remark, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
+    const sql = `SELECT id, remark, read_only_reason, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
       ORDER BY id LIMIT ${PAGE}`;
     const rows: CacheRow[] = [];
     for (;;) {
@@ -176,17 +197,20 @@ export class DnsRecordsRepository {
   async counted(
     manager: EntityManager,
     domainId: number,
-    column: 'id' | 'remote_id',
-    values: readonly SqlValue[],
+    ids: readonly number[],
+    remoteIds: readonly string[] = [],
   ): Promise<Counted[]> {
-    const rows: Counted[] = [];
-    await this.each(values, async (some) => {
-      const which = `domain_id = ? AND ${column} IN (${marks(some.length)})`;
-      const sql = `SELECT id, type, remote_id FROM dns_records WHERE ${which}`;
-      rows.push(...(await this.db.rows<Counted>(sql, [domainId, ...some], manager)));
-      return 0;
-    });
-    return rows;
+    const found = new Map<number, Counted>();
+    for (let i = 0; i < Math.max(ids.length, remoteIds.length); i += CHUNK) {
+      const columns = { id: ids.slice(i, i + CHUNK), remote_id: remoteIds.slice(i, i + CHUNK) };
+      const asked = Object.entries(columns).filter(([, some]) => some.length);
+      const one = 'SELECT id, type, remote_id FROM dns_records WHERE domain_id = ?';
+      // not with OR: each half has an index of its own
+      const sql = asked.map(([column, some]) => `${one} AND ${column} IN (${marks(some.length)})`).join(' UNION ');
+      const values = asked.flatMap(([, some]) => [domainId, ...some]);
+      for (const row of await this.db.rows<Counted>(sql, values, manager)) found.set(row.id, row);
+    }
+    return [...found.values()];
   }
 
   /** One new row, under an id that it had before if there is one. @returns its id */
@@ -255,6 +279,6 @@ export class DnsRecordsRepository {
 }
 
 const values = (row: Omit<StoredRecord, 'id' | 'pending'>): SqlValue[] => [
-  ...COLUMNS.map((column) => row[column]),
+  ...COLUMNS.map((column) => row[column] ?? null),
   recordSearch(row),
 ];

@@ -16,6 +16,12 @@ const contentOf = ({ host, type, value, ttl, line, proxied, priority, weight, en
 
 const place = ({ host, type }: Pick<Content, 'host' | 'type'>): string => `${host} ${type}`;
 
+/** What was found of others' changes so far. */
+interface Drift {
+  places: Set<string>;
+  count: { added: number; changed: number; removed: number };
+}
+
 /**
  * What somebody else made of the records of a zone since the cache was last compared with it, as a notice; null:
  * nothing. A value in the place of another one of its name and type counts as changed. Providers write the SOA by
@@ -25,9 +31,10 @@ const place = ({ host, type }: Pick<Content, 'host' | 'type'>): string => `${hos
 export async function driftOf(
   domain: string,
   rows: readonly CacheRow[],
-  { insert, update, remove }: Difference,
+  difference: Difference,
   except: ReadonlySet<string>,
 ): Promise<Notice | null> {
+  const { insert, update, remove } = difference;
   if (insert.length + update.length + remove.length === 0) return null;
   const byId = new Map<number, CacheRow>();
   for (const row of rows) {
@@ -35,16 +42,33 @@ export async function driftOf(
     byId.set(row.id, row);
   }
   const theirs = ({ host, type }: Pick<Content, 'host' | 'type'>) => type !== 'SOA' && !except.has(host);
-  const places = new Set<string>();
-  const gone = new Map<string, number>();
-  const count = { added: 0, changed: 0, removed: 0 };
+  const drift: Drift = { places: new Set(), count: { added: 0, changed: 0, removed: 0 } };
   for (const { id, values } of update) {
     if (due()) await turn();
     const row = byId.get(id) as CacheRow;
     if (!theirs(row) || !theirs(values) || contentOf(row) === contentOf(values)) continue;
-    count.changed++;
-    places.add(place(values));
+    drift.count.changed++;
+    drift.places.add(place(values));
   }
+  await countReplaced(drift, difference, byId, theirs);
+  const { places, count } = drift;
+  if (!places.size) return null;
+  const first = await firstOf(places);
+  const more = places.size - first.length;
+  const names = first.join(', ') + (more ? ` and ${more} more` : '');
+  const { added, changed, removed } = count;
+  const text = `Records of ${domain} were changed at its provider: ${added} added, ${changed} changed, ${removed} removed (${names})`;
+  return { event: 'domain.drift', text, domain, details: { ...count, names } };
+}
+
+/** Counts what is gone and what has come: one in the place of another one was changed. */
+async function countReplaced(
+  { places, count }: Drift,
+  { insert, remove }: Difference,
+  byId: ReadonlyMap<number, CacheRow>,
+  theirs: (row: Pick<Content, 'host' | 'type'>) => boolean,
+): Promise<void> {
+  const gone = new Map<string, number>();
   for (const { id } of remove) {
     if (due()) await turn();
     const row = byId.get(id) as CacheRow;
@@ -59,10 +83,15 @@ export async function driftOf(
     places.add(place(row));
     const instead = gone.get(place(row)) ?? 0;
     gone.set(place(row), instead - 1);
-    if (instead > 0) count.removed--;
-    count[instead > 0 ? 'changed' : 'added']++;
+    if (instead > 0) {
+      count.removed--;
+      count.changed++;
+    } else count.added++;
   }
-  if (!places.size) return null;
+}
+
+/** The first of the names, in their order. */
+async function firstOf(places: ReadonlySet<string>): Promise<string[]> {
   const first: string[] = [];
   for (const name of places) {
     if (due()) await turn();
@@ -70,9 +99,5 @@ export async function driftOf(
     first.push(name);
     first.sort().splice(NAMED);
   }
-  const more = places.size - first.length;
-  const names = first.join(', ') + (more ? ` and ${more} more` : '');
-  const { added, changed, removed } = count;
-  const text = `Records of ${domain} were changed at its provider: ${added} added, ${changed} changed, ${removed} removed (${names})`;
-  return { event: 'domain.drift', text, domain, details: { ...count, names } };
+  return first;
 }

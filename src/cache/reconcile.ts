@@ -15,6 +15,10 @@ export interface CacheRow {
   weight: number | null;
   enabled: boolean;
   read_only: boolean;
+  /** see `DnsRecord.extra` */
+  extra?: string | null;
+  /** why it is; nothing in states that were stored before there were reasons */
+  read_only_reason?: string | null;
   remark: string;
 }
 
@@ -29,6 +33,9 @@ export interface Difference {
   remove: { id: number; host: string }[];
 }
 
+const reasonOf = ({ readOnly, readOnlyReason }: RemoteRecord): string | null =>
+  readOnly ? (readOnlyReason ?? null) : null;
+
 export const rowOf = (record: RemoteRecord): RowValues => ({
   remote_id: record.remoteId,
   host: record.host,
@@ -41,6 +48,8 @@ export const rowOf = (record: RemoteRecord): RowValues => ({
   weight: record.weight,
   enabled: record.enabled,
   read_only: record.readOnly,
+  extra: record.extra ?? null,
+  read_only_reason: reasonOf(record),
   ...(record.remark !== undefined && { remark: record.remark }),
 });
 
@@ -60,6 +69,8 @@ const agrees = (row: CacheRow, record: RemoteRecord): boolean =>
   row.weight === record.weight &&
   row.enabled === record.enabled &&
   row.read_only === record.readOnly &&
+  (row.extra ?? null) === (record.extra ?? null) &&
+  (row.read_only_reason ?? null) === reasonOf(record) &&
   (record.remark === undefined || row.remark === record.remark);
 
 type Content = Pick<CacheRow, 'host' | 'type' | 'value' | 'line' | 'priority'>;
@@ -130,48 +141,45 @@ export async function difference(
     if (row.remote_id !== null) byRemoteId.set(row.remote_id, row);
   }
   const update: Difference['update'] = [];
-  const pair = (record: RemoteRecord, row: CacheRow) => {
-    if (agrees(row, record)) return;
-    const rekeyed = row.remote_id !== record.remoteId;
-    update.push({ id: row.id, host: row.host, rekeyed, values: { remark: row.remark, ...rowOf(record) } });
-  };
   const take = (row: CacheRow | undefined, record: RemoteRecord): boolean => {
     if (!row || !left.delete(row)) return false;
-    pair(record, row);
+    const rekeyed = row.remote_id !== record.remoteId;
+    if (!agrees(row, record))
+      update.push({ id: row.id, host: row.host, rekeyed, values: { remark: row.remark, ...rowOf(record) } });
     return true;
   };
   let rest = await those(distinct(remote), (record) => !take(byRemoteId.get(record.remoteId), record));
-  const meant = new Map<string, CacheRow>();
-  for (const row of expected.size ? left : []) {
-    if (due()) await turn();
-    for (const id of expected.get(row.id)?.ids ?? []) meant.set(id, row);
-    for (const content of expected.get(row.id)?.contents ?? []) meant.set(CONTENTS[0](content), row);
-  }
-  if (meant.size) {
+  const meant = expected.size ? await meantBy(left, expected) : null;
+  if (meant) {
     rest = await those(rest, (record) => !take(meant.get(record.remoteId), record));
-    rest = await those(rest, (record) => !take(meant.get(CONTENTS[0](record)), record));
+    rest = await those(rest, (record) => !take(alike([meant.get(CONTENTS[0](record))], record, expected), record));
   }
   for (const content of CONTENTS) {
     if (!rest.length || !left.size) break;
-    const waiting = new Map<string, CacheRow[]>();
-    for (const row of left) {
-      if (due()) await turn();
-      // a row that exists only here, or soon will, matches nothing but the very same record
-      const soon = expected.get(row.id)?.here;
-      const here = row.remote_id === null || soon;
-      if (!here || content === CONTENTS[0]) group(waiting, content(soon ? { ...row, ...soon } : row), row);
-    }
-    // the oldest first, in whatever order the database returned them
-    for (const list of waiting.values()) if (list.length > 1) list.sort((a, b) => a.id - b.id);
-    rest = await those(rest, (record) => !take(waiting.get(content(record))?.shift(), record));
+    const waiting = await byContent(left, content, expected);
+    rest = await those(rest, (record) => !take(alike(waiting.get(content(record)) ?? [], record, expected), record));
   }
-  const insert: RowValues[] = [];
-  for (const record of rest) {
+  const insert = await rowsOf(rest);
+  return { insert, update, remove: await removed(left, expected, update) };
+}
+
+async function rowsOf(records: Iterable<RemoteRecord>): Promise<RowValues[]> {
+  const rows: RowValues[] = [];
+  for (const record of records) {
     if (due()) await turn();
-    insert.push(rowOf(record));
+    rows.push(rowOf(record));
   }
+  return rows;
+}
+
+/** What goes of the rows that a list does not have; those that stay here, disabled, are added to `update`. */
+async function removed(
+  rows: Iterable<CacheRow>,
+  expected: ReadonlyMap<number, Expectation>,
+  update: Difference['update'],
+): Promise<Difference['remove']> {
   const remove: Difference['remove'] = [];
-  for (const { id, ...row } of left) {
+  for (const { id, ...row } of rows) {
     if (due()) await turn();
     if (row.remote_id === null) continue;
     const { here = null, keep = false } = expected.get(id) ?? {};
@@ -180,7 +188,53 @@ export async function difference(
       update.push({ id, host: row.host, rekeyed: true, values });
     } else if (!keep) remove.push({ id, host: row.host });
   }
-  return { insert, update, remove };
+  return remove;
+}
+
+/** Rows by what unfinished writes may have made of them: the provider's ids, and contents; null: by nothing. */
+async function meantBy(rows: Iterable<CacheRow>, expected: ReadonlyMap<number, Expectation>) {
+  const meant = new Map<string, CacheRow>();
+  for (const row of rows) {
+    if (due()) await turn();
+    const { ids = [], contents = [] } = expected.get(row.id) ?? {};
+    for (const key of [...ids, ...contents.map(CONTENTS[0])]) meant.set(key, row);
+  }
+  return meant.size ? meant : null;
+}
+
+/** Rows by their content, the oldest first, in whatever order the database returned them. */
+async function byContent(
+  rows: Iterable<CacheRow>,
+  content: (typeof CONTENTS)[number],
+  expected: ReadonlyMap<number, Expectation>,
+): Promise<ReadonlyMap<string, CacheRow[]>> {
+  const waiting = new Map<string, CacheRow[]>();
+  for (const row of rows) {
+    if (due()) await turn();
+    // a row that exists only here matches nothing but the very same record
+    const soon = expected.get(row.id)?.here;
+    if (!isHere(row, expected) || content === CONTENTS[0])
+      group(waiting, content(soon ? { ...row, ...soon } : row), row);
+  }
+  for (const list of waiting.values()) if (list.length > 1) list.sort((a, b) => a.id - b.id);
+  return waiting;
+}
+
+/** Whether a row exists only here, or soon will. */
+const isHere = (row: CacheRow, expected: ReadonlyMap<number, Expectation>): boolean =>
+  row.remote_id === null || Boolean(expected.get(row.id)?.here);
+
+/**
+ * Takes from these rows the first that a record may be by its content alone: one that exists only here is none that the
+ * vendor keeps by itself, or that is not understood.
+ */
+function alike(
+  rows: (CacheRow | undefined)[],
+  { readOnly }: RemoteRecord,
+  expected: ReadonlyMap<number, Expectation>,
+): CacheRow | undefined {
+  const at = rows.findIndex((row) => row && !(readOnly && isHere(row, expected)));
+  return at < 0 ? undefined : rows.splice(at, 1)[0];
 }
 
 /** A cache of fewer records may well be emptied. */

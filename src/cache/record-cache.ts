@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { domainState } from '../domains/domain-state.repository.js';
+import { DomainStateRepository } from '../domains/domain-state.repository.js';
 import { now } from '../platform/common/clock.js';
-import { Db, type SqlValue } from '../platform/database/db.js';
+import type { SqlValue } from '../platform/database/db.js';
 import { type Counted, DnsRecordsRepository, type StoredRecord } from './dns-records.repository.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 import { RecordCountsRepository } from './record-counts.repository.js';
@@ -19,9 +19,9 @@ export interface Written {
 @Injectable()
 export class RecordCache {
   constructor(
-    private readonly db: Db,
     private readonly rows: DnsRecordsRepository,
     private readonly counts: RecordCountsRepository,
+    private readonly state: DomainStateRepository,
   ) {}
 
   one(domainId: number, id: number): Promise<StoredRecord | null> {
@@ -31,6 +31,11 @@ export class RecordCache {
   /** Rows of a domain at some hosts, or with some ids, in the order of their ids. */
   those(domainId: number, column: 'host' | 'id', values: readonly SqlValue[]): Promise<StoredRecord[]> {
     return this.rows.those(domainId, column, values);
+  }
+
+  /** Rows of a domain at some hosts, and all at the hosts of the rows with some ids, in the order of their ids. */
+  around(domainId: number, hosts: readonly string[], ids: readonly number[]): Promise<StoredRecord[]> {
+    return this.rows.around(domainId, hosts, ids);
   }
 
   /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
@@ -48,43 +53,46 @@ export class RecordCache {
   async write(manager: EntityManager, domainId: number, list: readonly Written[], at = now()): Promise<number[]> {
     const wanted = list.flatMap(({ row }) => row.remote_id ?? []);
     const named = list.flatMap(({ id }) => id ?? []);
-    const known = new Map<number, Counted>();
-    for (const row of await this.rows.counted(manager, domainId, 'id', named)) known.set(row.id, row);
-    if (list.length > 1) {
-      const moving = list.filter(({ id, row }) => id !== null && known.get(id)?.remote_id !== row.remote_id);
-      await this.rows.unkey(
-        manager,
-        moving.flatMap(({ id }) => id ?? []),
-      );
-    }
-    const holders = new Map<string, Counted>();
-    for (const row of await this.rows.counted(manager, domainId, 'remote_id', wanted))
-      holders.set(row.remote_id as string, row);
+    const there = await this.rows.counted(manager, domainId, named, wanted);
+    const known = new Map(there.map((row) => [row.id, row]));
+    const moving = movingOf(list, known);
+    await this.rows.unkey(manager, [...moving]);
+    const holders = holdersOf(there, moving);
     const fresh = await this.insertFresh(manager, domainId, list, holders, at);
     const ids: number[] = [];
     const by = new Map<string, number>();
     const count = (type: string, more: number) => by.set(type, (by.get(type) ?? 0) + more);
     for (const { id, row } of list) {
       const holder = row.remote_id === null ? undefined : holders.get(row.remote_id);
+      count(row.type, 1);
       if (holder && fresh.get(row.remote_id as string) === row) {
-        count(row.type, 1);
         ids.push(holder.id);
         continue;
       }
       const target = id === null ? holder : known.get(id);
       // it is of a record that is no more: the provider has the id for another one
       if (holder && holder.id !== target?.id && (await this.rows.drop(manager, [holder.id]))) count(holder.type, -1);
-      const written = target?.id ?? (await this.rows.add(manager, domainId, id, row, at));
-      if (target) await this.rows.update(manager, target.id, row, at);
       if (target) count(target.type, -1);
-      count(row.type, 1);
-      const counted: Counted = { id: written, type: row.type, remote_id: row.remote_id };
-      known.set(written, counted);
-      if (row.remote_id !== null) holders.set(row.remote_id, counted);
-      ids.push(written);
+      const written = await this.put(manager, domainId, target, { id, row }, at);
+      known.set(written.id, written);
+      if (written.remote_id !== null) holders.set(written.remote_id, written);
+      ids.push(written.id);
     }
     await this.count(manager, domainId, by);
     return ids;
+  }
+
+  /** One row, in the place of the one that is there, if there is one. */
+  private async put(
+    manager: EntityManager,
+    domainId: number,
+    target: Counted | undefined,
+    { id, row }: Written,
+    at: string,
+  ): Promise<Counted> {
+    if (target) await this.rows.update(manager, target.id, row, at);
+    const written = target?.id ?? (await this.rows.add(manager, domainId, id, row, at));
+    return { id: written, type: row.type, remote_id: row.remote_id };
   }
 
   /** Of many, the new records with an id of the provider, in few statements. They are added to `holders`. */
@@ -103,7 +111,7 @@ export class RecordCache {
         fresh.set(remote_id, row);
     }
     await this.rows.insert(manager, domainId, [...fresh.values()], at);
-    for (const row of await this.rows.counted(manager, domainId, 'remote_id', [...fresh.keys()]))
+    for (const row of await this.rows.counted(manager, domainId, [], [...fresh.keys()]))
       holders.set(row.remote_id as string, row);
     return fresh;
   }
@@ -111,7 +119,7 @@ export class RecordCache {
   /** Removes rows, and keeps the counts by those that were there. As `write`. @returns how many were */
   async remove(manager: EntityManager, domainId: number, ids: readonly number[]): Promise<number> {
     const by = new Map<string, number>();
-    const there = await this.rows.counted(manager, domainId, 'id', ids);
+    const there = await this.rows.counted(manager, domainId, ids);
     for (const { type } of there) by.set(type, (by.get(type) ?? 0) - 1);
     await this.rows.drop(
       manager,
@@ -128,7 +136,7 @@ export class RecordCache {
 
   /** The ids of the rows that have these ids of the provider. */
   async idsOf(manager: EntityManager, domainId: number, remoteIds: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.rows.counted(manager, domainId, 'remote_id', remoteIds);
+    const rows = await this.rows.counted(manager, domainId, [], remoteIds);
     return new Map(rows.map((row) => [row.remote_id as string, row.id]));
   }
 
@@ -182,14 +190,29 @@ export class RecordCache {
     for (const { id, values: row } of changed) await this.rows.update(manager, id, row);
     await this.rows.insert(manager, domainId, added);
     const touched = removed + changed.length + added.length;
-    if (touched) await domainState.setRecords(this.db, manager, domainId, await this.counts.recount(domainId, manager));
+    if (touched) await this.state.setRecords(domainId, await this.counts.recount(domainId, manager), manager);
     return touched;
   }
 
   /** So many more records of each type, or fewer. The transaction has locked the domain's row. */
   private async count(manager: EntityManager, domainId: number, by: ReadonlyMap<string, number>): Promise<void> {
     const all = [...by.values()].reduce((sum, more) => sum + more, 0);
-    if (all) await domainState.addRecords(this.db, manager, domainId, all);
+    if (all) await this.state.addRecords(domainId, all, manager);
     for (const [type, more] of by) if (more) await this.counts.add(domainId, type, more, manager);
   }
+}
+
+/** Rows by the provider's ids of them, without those that get others. */
+function holdersOf(there: readonly Counted[], moving: ReadonlySet<number>): Map<string, Counted> {
+  const holders = new Map<string, Counted>();
+  for (const row of there) if (row.remote_id !== null && !moving.has(row.id)) holders.set(row.remote_id, row);
+  return holders;
+}
+
+/** The rows of a list that get another id of the provider, which another one of it may have still. */
+function movingOf(list: readonly Written[], known: ReadonlyMap<number, Counted>): Set<number> {
+  const moving = new Set<number>();
+  if (list.length === 1) return moving;
+  for (const { id, row } of list) if (id !== null && known.get(id)?.remote_id !== row.remote_id) moving.add(id);
+  return moving;
 }

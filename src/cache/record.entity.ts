@@ -1,4 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { ROOM } from '../dns/record.js';
 import { Domain } from '../domains/domain.entity.js';
 import { Bool, Id, Int, Str, Text, Utc } from '../platform/schema/columns.js';
 import { SEARCH_LENGTH } from './record-search.js';
@@ -19,18 +20,22 @@ export class CachedRecord {
   @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'dns_records_domain_fk' })
   domain?: Domain;
   /** null while the record exists only here (disabled) */
-  @Str(255, { nullable: true }) remote_id!: string | null;
-  @Str(253) host!: string;
-  @Str(16) type!: string;
+  @Str(ROOM.remoteId, { nullable: true }) remote_id!: string | null;
+  @Str(ROOM.host) host!: string;
+  @Str(ROOM.type) type!: string;
   @Text() value!: string;
   @Int() ttl!: number;
-  @Str(64) line!: string;
+  @Str(ROOM.line) line!: string;
   @Bool() proxied!: boolean;
   @Int({ nullable: true }) priority!: number | null;
   @Int({ nullable: true }) weight!: number | null;
   @Bool() enabled!: boolean;
-  @Str(255) remark!: string;
+  @Str(ROOM.remark) remark!: string;
   @Bool() read_only!: boolean;
+  /** see `DnsRecord.extra` */
+  @Text({ nullable: true }) extra!: string | null;
+  /** why it is read-only */
+  @Str(ROOM.reason, { nullable: true }) read_only_reason!: string | null;
   /** a change of it was sent to the provider, and nobody knows yet whether it was applied */
   @Bool({ default: false }) pending!: boolean;
   @Utc() updated_at!: string;
@@ -50,6 +55,6 @@ export class RecordCount {
   @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
   @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'record_counts_domain_fk' })
   domain?: Domain;
-  @PrimaryColumn({ type: 'varchar', length: 16 }) type!: string;
+  @PrimaryColumn({ type: 'varchar', length: ROOM.type }) type!: string;
   @Int() hits!: number;
 }

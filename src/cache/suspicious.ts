@@ -1,4 +1,5 @@
 import type { DomainRow } from '../domains/domain-policy.js';
+import { shownName } from '../domains/zone-identity.js';
 import { AppError, CODES, errors } from '../platform/common/errors.js';
 import type { CacheRow } from './reconcile.js';
 
@@ -8,11 +9,12 @@ const NAMED = 100;
 /** A list of records that lacks so many known ones that it may be wrong: 409002, and nothing was changed. */
 export class SuspiciousList extends AppError {
   constructor(
-    domain: Pick<DomainRow, 'id' | 'name'>,
+    domain: Pick<DomainRow, 'id' | 'name' | 'apart'>,
     private readonly lost: readonly CacheRow[],
     private readonly of: number,
   ) {
-    const words = `The provider lists ${domain.name} without ${lost.length} of ${of} known records; nothing was changed.`;
+    const few = `without ${lost.length} of ${of} known records; nothing was changed.`;
+    const words = `The provider lists ${shownName(domain)} ${few}`;
     const accept = `If they are meant to go: GET /api/domains/${domain.id}/records?refresh=true&confirm=true`;
     super(CODES.suspicious.status, CODES.suspicious.code, `${words} ${accept}`, { count: lost.length, of });
   }

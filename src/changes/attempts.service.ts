@@ -9,7 +9,6 @@ import { type Held, Leases } from '../platform/database/leases.js';
 import { keyText } from '../providers/kit/rrsets/record-set.js';
 import type { ApplyOptions, Capabilities } from '../providers/provider.js';
 import { ChangeSets, type Ended, type How, type ListOptions } from './change-sets.js';
-import { chunksOf } from './chunks.js';
 import type { Net, Planned } from './edits/working-copy.js';
 import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
@@ -18,7 +17,7 @@ import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { InFlightWrites } from './in-doubt/in-flight-writes.js';
 import { locksOf } from './in-doubt/locks.js';
 import { mayRead } from './in-doubt/who.js';
-import { type Edits, type Plan, Planner } from './planner.js';
+import { chunksOf, type Edits, type Names, type Plan, Planner } from './planner.js';
 import { assertAllFit, type Result, resultOf } from './results.js';
 import type { Truth } from './truth.js';
 
@@ -63,12 +62,16 @@ export interface Course {
   looked: boolean;
   /** until when the caller waits, of `timeMs()` */
   end: number;
-  truth: Truth;
+  /** null: its edits say nothing of what the sets hold */
+  truth: Truth | null;
   /** as the provider wrote when the list came */
   replaces: Capabilities['replaces'];
   /** whether the process ends */
   stopping: () => boolean;
 }
+
+/** The locks of a list: of its whole zone or of names, and the zone as they were got. */
+type Under = Pick<How, 'whole'> & { shared: SharedZone };
 
 /** What came of one attempt under locks: the list is done, or why it has to be planned again. */
 export type Attempt =
@@ -105,22 +108,14 @@ export class ChangeAttempts {
 
   /** Locks the names of a list, or its zone, and carries it out unless it has to be planned again. */
   async make(job: Job, course: Course): Promise<Attempt> {
-    const hosts = [...new Set([...(await this.planner.hosts(job)), ...course.more])];
-    const { names, whole, options } = locksOf(course.first, hosts, course.replaces === 'zone');
-    return this.leases.hold(names, LOCK_WAIT_MS, (held) => this.locked(job, course, hosts, whole, held), options);
+    const known = await this.planner.names(job, course.more);
+    const { names, whole, options } = locksOf(course.first, known.hosts, course.replaces === 'zone');
+    return this.leases.hold(names, LOCK_WAIT_MS, (held) => this.locked(job, course, known, whole, held), options);
   }
 
-  private async locked(
-    job: Job,
-    course: Course,
-    hosts: readonly string[],
-    whole: boolean,
-    held: Held,
-  ): Promise<Attempt> {
+  private async locked(job: Job, course: Course, names: Names, whole: boolean, held: Held): Promise<Attempt> {
     const { domain } = job;
-    // somebody may have renamed a record while we waited for the locks
-    const still = await this.planner.hosts(job);
-    if (still.some((host) => !hosts.includes(host))) return { kind: 'more-names', hosts: [] };
+    const { hosts } = names;
     // it may have been deleted while we waited; whoever deletes it waits for us from now on
     const shared = await this.shared.of(domain.id);
     const [first] = shared.ids;
@@ -131,16 +126,48 @@ export class ChangeAttempts {
       if (inDoubt) for (const id of shared.ids) await this.inDoubt.adoptDead(id);
       return { kind: 'refresh', ids: inDoubt ? shared.ids : [domain.id] };
     }
-    const rows = await this.cache.those(domain.id, 'host', hosts);
-    if (await course.truth.differs(job.connection, domain, rows, shared.syncedAt)) return { kind: 'differs' };
-    const foreign = course.truth.foreign(rows);
+    const rows = await this.rowsNow(job, names, shared, inDoubt);
+    if (!rows) return { kind: 'more-names', hosts: [] };
+    if (await course.truth?.differs(job.connection, domain, rows, shared.syncedAt)) return { kind: 'differs' };
+    return this.carriedOut(job, course, names, rows, { whole, shared, inDoubt }, held);
+  }
+
+  /** Plans a list by the rows of its names, which are locked, and carries it out unless it has to wait. */
+  private async carriedOut(
+    job: Job,
+    course: Course,
+    { hosts }: Names,
+    rows: readonly StoredRecord[],
+    { inDoubt, ...under }: Under & { inDoubt: boolean },
+    held: Held,
+  ): Promise<Attempt> {
+    const foreign = course.truth?.foreign(rows) ?? [];
     const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
     if (job.options.atomic && !job.resumes) assertAllFit(plan.planned);
-    const until = inDoubt ? await this.inFlightUntil(job, shared.ids, plan.nets, hosts) : null;
-    if (until !== null) return { kind: 'in-flight', until, ids: shared.ids, hosts };
-    const finished = await this.carryOut(job, course, plan, rows, { whole, shared }, held);
+    const { ids } = under.shared;
+    const until = inDoubt ? await this.inFlightUntil(job, ids, plan.nets, hosts) : null;
+    if (until !== null) return { kind: 'in-flight', until, ids, hosts };
+    const finished = await this.carryOut(job, course, plan, rows, under, held);
     return finished ? { kind: 'done', finished } : { kind: 'more-names', hosts: [] };
+  }
+
+  /**
+   * The rows of the locked names: those that told the names, unless a write or a synchronisation of the domain has
+   * ended since it was opened, or some of them may have been marked as in doubt.
+   * @returns null where somebody has renamed a record while we waited for the locks
+   */
+  private async rowsNow(
+    job: Job,
+    { hosts, rows }: Names,
+    { revision, syncedAt }: SharedZone,
+    inDoubt: boolean,
+  ): Promise<readonly StoredRecord[] | null> {
+    const { id, revision: known, synced_at } = job.domain;
+    if (!rows) return this.cache.those(id, 'host', hosts);
+    if (!inDoubt && revision === known && syncedAt === synced_at) return rows;
+    const now = await this.planner.names(job, hosts);
+    return now.hosts.length > hosts.length ? null : now.rows;
   }
 
   /**
@@ -152,7 +179,7 @@ export class ChangeAttempts {
     { stopping }: Course,
     { planned, nets }: Plan,
     rows: readonly StoredRecord[],
-    { whole, shared }: Pick<How, 'whole'> & { shared: SharedZone },
+    { whole, shared }: Under,
     held: Held,
   ): Promise<Finished | null> {
     const { actor, domain, connection, options } = job;
@@ -160,36 +187,22 @@ export class ChangeAttempts {
       this.audit.notNeeded(actor);
       return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
     }
-    const { atomic, chunk } = connection.definition.capabilities;
-    const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
-    const chunks = chunksOf(nets, size);
-    const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
-    const refusal = job.resumes
-      ? await this.heldLists.refusal(job.resumes.changeSet, domain.id, chunks[0] ?? [])
-      : null;
-    if (job.resumes && refusal) {
-      await this.heldLists.hold(job.resumes.changeSet, domain.id, refusal, NOBODY);
-      return { changeSet: job.resumes.changeSet, results: [], paused: true };
-    }
+    const chunks = chunksOf(nets, sizeOf(job));
+    const resumed = job.resumes !== null;
+    const background = resumed || (job.accepted !== null && nets.length > FOREGROUND);
+    const next = chunks[0] ?? [];
+    const onHold = await this.heldBack(job, next);
+    if (onHold) return onHold;
     // the process was paused, or lost its database: somebody else may have the names by now
     if (performance.now() >= held.heldUntil()) return null;
     // others are let in between its pieces; of one that is whole or nothing, nobody is
-    const left = background && !job.resumes && !options.atomic;
-    const first = left ? [] : (chunks[0] ?? []);
-    const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt };
+    const left = background && !resumed && !options.atomic;
+    const first = left ? [] : next;
+    const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt, sealed: connection.sealed };
     const changeSet = await this.store(job, planned, nets, first, how);
-    if (changeSet === null) return job.resumes ? { changeSet, results: [] } : null;
-    if (background && job.accepted) {
-      // the entry is written at the end
-      this.audit.notNeeded(actor);
-      // who asked is answered, or waits as long as they said
-      requestDeadline().lift();
-      job.accepted(changeSet);
-    }
-    if (left) {
-      const pending = new Set(nets.flatMap(({ entry }) => entry.positions));
-      return { changeSet, results: [], left: { planned, pending } };
-    }
+    if (changeSet === null) return resumed ? { changeSet, results: [] } : null;
+    if (background) this.answer(job, changeSet);
+    if (left) return { changeSet, results: [], left: { planned, pending: positionsOf(nets) } };
     const ended = new Map<number, Ended>();
     const run = {
       actor,
@@ -201,13 +214,32 @@ export class ChangeAttempts {
       mayRead: mayRead(actor, domain),
       planned,
       changeSet,
-      resumed: job.resumes !== null,
-      pauses: job.resumes !== null && !options.atomic,
+      resumed,
+      pauses: resumed && !options.atomic,
       only: onlyOf(options.only, rows),
       ended,
     };
     const paused = await this.executor.run(run, chunks, background, stopping);
     return { changeSet, paused, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
+  }
+
+  /** Holds a list that goes on where who asked for it may not make its next piece any more; null: they may. */
+  private async heldBack({ resumes, domain }: Job, next: readonly Net[]): Promise<Finished | null> {
+    if (!resumes) return null;
+    const { changeSet } = resumes;
+    const refusal = await this.heldLists.refusal(changeSet, domain.id, next);
+    if (!refusal) return null;
+    await this.heldLists.hold(changeSet, domain.id, refusal, NOBODY);
+    return { changeSet, results: [], paused: true };
+  }
+
+  /** Who asked for a list that goes on in the background is answered, or waits as long as they said. */
+  private answer({ actor, accepted }: Job, changeSet: number): void {
+    if (!accepted) return;
+    // the entry is written at the end
+    this.audit.notNeeded(actor);
+    requestDeadline().lift();
+    accepted(changeSet);
   }
 
   /** Until when the list has to wait for writes in flight; null: not at all. */
@@ -235,6 +267,15 @@ export class ChangeAttempts {
     const { changeSet } = resumes;
     return (await this.sets.takeUp(changeSet, planned, nets, first, how)) ? changeSet : null;
   }
+}
+
+const positionsOf = (nets: readonly Net[]): ReadonlySet<number> =>
+  new Set(nets.flatMap(({ entry }) => entry.positions));
+
+/** Changes of one piece: an atomic list is as few as possible where its provider does such whole. */
+function sizeOf({ options, connection }: Job): number {
+  const { atomic, chunk } = connection.definition.capabilities;
+  return options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
 }
 
 /** What of some sets the provider has to hold: records that are kept here alone have no id there. */

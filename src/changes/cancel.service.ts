@@ -5,13 +5,13 @@ import { AuditService } from '../audit/audit.service.js';
 import { WRITE } from '../domains/access-rights.js';
 import { DomainDeletion } from '../domains/domain-deletion.service.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { domainState } from '../domains/domain-state.repository.js';
+import { DomainStateRepository } from '../domains/domain-state.repository.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { SharedZones } from '../domains/shared-zones.service.js';
 import { now, within } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import { Leases } from '../platform/database/leases.js';
 import { ChangeSets } from './change-sets.js';
@@ -33,12 +33,14 @@ export class CancelService implements OnModuleInit {
     private readonly rows: ChangeSetsRepository,
     private readonly audit: AuditService,
     private readonly sets: ChangeSets,
+    private readonly state: DomainStateRepository,
     private readonly leases: Leases,
     private readonly domains: DomainsService,
     private readonly deletion: DomainDeletion,
     private readonly accounts: AccountsService,
     private readonly sync: RecordSyncService,
     private readonly shared: SharedZones,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -74,7 +76,7 @@ export class CancelService implements OnModuleInit {
   private async end(me: Caller, domain: Pick<OpenDomain, 'id' | 'name'>, id: number): Promise<void> {
     await this.db.transaction(async (manager) => {
       // in the order of who carries it out
-      await domainState.lastSync(this.db, manager, domain.id);
+      await this.state.lastSync(domain.id, manager);
       if (!(await this.rows.cancel(id, now(), manager))) throw errors.conflict('The list has come to its end');
       await this.sets.notTried(manager, id, cancelled());
       await this.sets.close(manager, id);
@@ -101,14 +103,14 @@ export class CancelService implements OnModuleInit {
       );
     for (const { id, domain_id, domain } of force ? waiting : [])
       await this.end(caller, { id: domain_id, name: domain }, id).catch((error: Error) =>
-        log().info({ change_set: id, err: error.message }, 'a list ended before it was cancelled'),
+        this.logger.info({ change_set: id, err: error.message }, 'a list ended before it was cancelled'),
       );
     if (!force) return;
     // a provider that says nothing keeps no domain
     const waitMs = Math.min(WAIT_MS, (requestDeadline().work - performance.now()) / 2);
     const settling = [...new Set(unfinished.map((set) => set.domain_id))].map((id) =>
       this.settle(id, waitMs).catch((error: Error) =>
-        log().info({ domain_id: id, err: error.message }, 'what was sent stays unclear'),
+        this.logger.info({ domain_id: id, err: error.message }, 'what was sent stays unclear'),
       ),
     );
     await within(Promise.all(settling), waitMs);

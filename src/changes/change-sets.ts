@@ -3,9 +3,9 @@ import type { EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit.service.js';
 import { rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { domainState } from '../domains/domain-state.repository.js';
+import { DomainStateRepository } from '../domains/domain-state.repository.js';
 import { now } from '../platform/common/clock.js';
-import type { AppError } from '../platform/common/errors.js';
+import { type AppError, errors } from '../platform/common/errors.js';
 import { due, turn } from '../platform/common/turns.js';
 import { Db, type SqlValue } from '../platform/database/db.js';
 import { clipped, OutboundError } from '../platform/outbound/outbound-error.js';
@@ -33,6 +33,8 @@ export interface How {
   whole: boolean;
   /** the domain's last synchronisation when its rows were read */
   syncedAt: string | null;
+  /** the account's credentials, as stored, that the provider is reached with */
+  sealed: string | undefined;
   /** who holds its locks: `Held.owner` */
   owner: string;
 }
@@ -67,13 +69,16 @@ export class ChangeSets {
     private readonly db: Db,
     private readonly sets: ChangeSetsRepository,
     private readonly changes: RecordChangesRepository,
+    private readonly state: DomainStateRepository,
   ) {}
 
   /**
    * Stores a list before the provider is asked. Edits that did not fit are in it as failed, those that leave all as it
    * is as applied.
    * @param first the nets that are sent at once
-   * @returns its id; null when the cache has followed the provider since the list was planned
+   * @returns its id; null when the cache has followed the provider since the list was planned, or the account has other
+   * credentials by now, which may be those of another server
+   * @throws AppError 404001 for a domain that was deleted meanwhile
    */
   async open(
     actor: Actor,
@@ -81,7 +86,7 @@ export class ChangeSets {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    { background, left, whole, syncedAt, owner, door, comment, atomic }: ListOptions & How,
+    { background, left, whole, syncedAt, sealed, owner, door, comment, atomic }: ListOptions & How,
   ): Promise<number | null> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
@@ -119,7 +124,9 @@ export class ChangeSets {
     }
     return this.db.transaction(async (manager) => {
       // a synchronisation that ends from now on sees the list; one that ended since the rows were read does not know it
-      if ((await domainState.lastSync(this.db, manager, domain.id)) !== syncedAt) return null;
+      const last = await this.state.lastSync(domain.id, manager);
+      if (!last) throw errors.notFound('Domain');
+      if (last.synced_at !== syncedAt || last.sealed !== sealed) return null;
       const id = await this.sets.insert(set, manager);
       await this.changes.insert(id, rows, manager);
       return id;
@@ -183,8 +190,8 @@ export class ChangeSets {
 
   /** A sync that lists meanwhile sees that these names have changed. Locks the domain's row. @returns its revision */
   async touch(manager: EntityManager, domainId: number): Promise<number> {
-    await domainState.raiseRevision(this.db, manager, domainId);
-    return domainState.revision(this.db, manager, domainId);
+    await this.state.raiseRevision(domainId, manager);
+    return this.state.revision(domainId, manager);
   }
 
   /**
@@ -201,12 +208,9 @@ export class ChangeSets {
     const states = last && inDoubt ? await this.changes.openStates(id, manager) : new Set<ChangeState>();
     const left = states.has('pending');
     const state = states.has('unknown') ? 'unknown' : left ? 'open' : 'done';
-    const fields = {
-      ...(last && { state, finished_at: state === 'done' ? now() : null }),
-      ...(left && { owner: NOBODY }),
-      revision,
-    };
-    await this.sets.update(id, fields, manager);
+    const end = last ? { state, finished_at: state === 'done' ? now() : null } : {};
+    const owner = left ? { owner: NOBODY } : {};
+    await this.sets.update(id, { ...end, ...owner, revision }, manager);
     return left;
   }
 

@@ -6,7 +6,8 @@ import { TokensModule } from '../tokens/tokens.module.js';
 import { ChangeAttempts } from './attempts.service.js';
 import { CancelService } from './cancel.service.js';
 import { ChangeSets } from './change-sets.js';
-import { Places } from './edits/places.js';
+import { ChangeCommits } from './commit.service.js';
+import { Places } from './edits/edit.js';
 import { ChangeEngine } from './engine.service.js';
 import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
@@ -27,6 +28,7 @@ import { ChangeRetention } from './retention.service.js';
     ChangeAttempts,
     Planner,
     ChangeExecutor,
+    ChangeCommits,
     ChangeSets,
     ChangeSetsRepository,
     RecordChangesRepository,

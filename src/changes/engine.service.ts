@@ -9,8 +9,9 @@ import { ZoneFacts } from '../domains/zone-facts.service.js';
 import { sleep, timeMs } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { Installation } from '../platform/database/installation.js';
+import { keyText, type SetKey } from '../providers/kit/rrsets/record-set.js';
 import {
   type Attempt,
   ChangeAttempts,
@@ -26,7 +27,7 @@ import { RecordSyncService } from './in-doubt/record-sync.service.js';
 import { mayRead } from './in-doubt/who.js';
 import type { Edits } from './planner.js';
 import { type Result, storedResult } from './results.js';
-import { setsOf, Truth } from './truth.js';
+import { Truth } from './truth.js';
 
 const TICK_MS = 500;
 /** ms that a writer gives the provider to show an earlier change which it may carry out for longer than one waits */
@@ -56,6 +57,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     private readonly attempts: ChangeAttempts,
     private readonly inDoubt: InDoubtChanges,
     private readonly installation: Installation,
+    private readonly logger: Logger,
   ) {}
 
   /** Long lists stop after their current piece; the next start continues them. */
@@ -139,7 +141,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     if (typeof first !== 'number') return first;
     this.running.add(done);
     void done
-      .catch((err) => log().error({ err, change_set: first, domain: domain.name }, 'a list of changes was cut off'))
+      .catch((err) =>
+        this.logger.error({ err, change_set: first, domain: domain.name }, 'a list of changes was cut off'),
+      )
       .finally(() => this.running.delete(done));
     const timer = setTimeout(goAway, waitMs);
     const end = await Promise.race([done, patience]).finally(() => clearTimeout(timer));
@@ -185,12 +189,13 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   private async start(job: Job): Promise<Finished> {
     this.installation.assertWorks();
     const { edits, domain, connection } = job;
+    const sets = 'hosts' in edits ? (edits.sets ?? []) : setsOf(edits);
     const course: Course = {
       first: domain.id,
       more: new Set(),
       looked: false,
       end: timeMs() + Math.min(LOCK_WAIT_MS, requestDeadline().work - performance.now()),
-      truth: new Truth('hosts' in edits ? (edits.sets ?? []) : setsOf(edits), job.resumes !== null),
+      truth: sets.length ? new Truth(sets, job.resumes !== null) : null,
       replaces: connection.definition.capabilities.replaces,
       stopping: () => this.stopping,
     };
@@ -217,6 +222,8 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           break;
         case 'more-names':
           for (const host of attempt.hosts) course.more.add(host);
+          // the account may have got other credentials while the list was planned
+          if (!attempt.hosts.length) job.connection = await this.facts.connection(domain);
       }
     }
   }
@@ -227,7 +234,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       await this.domains
         .reload(id)
         .then((domain) => this.sync.refresh(domain, 'system'))
-        .catch((error: Error) => log().debug({ err: error.message }, 'unclear'));
+        .catch((error: Error) => this.logger.debug({ err: error.message }, 'unclear'));
   }
 
   /** Brings the cache up to date. @throws ProviderError; AppError 409002 with the records that the caller may read */
@@ -256,3 +263,13 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     if (at > end || this.stopping) throw errors.conflict(`${LATE}; try again after ${until}`);
   }
 }
+
+/** The sets of which a list says what they hold: an upsert that finds its record in the cache alone makes nothing. */
+const setsOf = (edits: readonly Edit[]): SetKey[] => {
+  const records = edits.flatMap((edit) =>
+    edit.op === 'upsert' && 'record' in edit && !edit.wasCreate ? [edit.record] : [],
+  );
+  return [
+    ...new Map(records.map(({ host, type, line }) => [keyText({ host, type, line }), { host, type, line }])).values(),
+  ];
+};

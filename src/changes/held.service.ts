@@ -45,12 +45,8 @@ export class HeldLists {
     if (!right || typeof right === 'string') return right ?? null;
     for (const { entry, before, after } of nets) {
       // what no edit names only follows the TTL of its set
-      if (!entry.positions.length) continue;
-      const action = before && after ? 'update' : after ? 'create' : 'delete';
-      for (const state of [before, after]) {
-        const verdict = state && judgeRecord(right.access, domainId, action, state);
-        if (verdict && !verdict.allowed) return verdict.reason;
-      }
+      const refused = entry.positions.length ? refusedOf(right.access, domainId, before, after) : null;
+      if (refused) return refused.verdict.reason;
     }
     return null;
   }
@@ -106,25 +102,35 @@ export class HeldLists {
       const rows = await this.changes.pendingBehind(changeSet, last, SOME);
       for (const row of rows) {
         if (due()) await turn();
-        const [before, after] = [
-          stateOf(row.state_before, row.value_before),
-          stateOf(row.state_after, row.value_after),
-        ];
-        const action = before && after ? 'update' : after ? 'create' : 'delete';
-        for (const state of [before, after]) {
-          const verdict = state && judgeRecord(access, id, action, state);
-          if (!verdict || verdict.allowed) continue;
-          // what may not be read is not named
-          if (readsRecords(me) && judgeRecord(access, id, 'read', state).allowed)
-            throw refusal(verdict, rightOf(action, state));
-          const words = 'The rest of the list has changes that you may not make';
-          throw errors.forbidden(words, { required: `domain:${id}:write` });
-        }
+        const before = stateOf(row.state_before, row.value_before);
+        const refused = refusedOf(access, id, before, stateOf(row.state_after, row.value_after));
+        if (!refused) continue;
+        const { verdict, action, state } = refused;
+        // what may not be read is not named
+        if (readsRecords(me) && judgeRecord(access, id, 'read', state).allowed)
+          throw refusal(verdict, rightOf(action, state));
+        const words = 'The rest of the list has changes that you may not make';
+        throw errors.forbidden(words, { required: `domain:${id}:write` });
       }
       last = rows.at(-1)?.position ?? last;
       more = rows.length === SOME;
     }
   }
+}
+
+/** The state, of a record before and after a change, for which the change may not be made; null: it may. */
+function refusedOf(
+  access: OpenDomain['access'],
+  domainId: number,
+  before: RecordState | null,
+  after: RecordState | null,
+) {
+  const action = after ? (before ? 'update' : 'create') : 'delete';
+  for (const state of [before, after]) {
+    const verdict = state && judgeRecord(access, domainId, action, state);
+    if (verdict && !verdict.allowed) return { verdict, action, state } as const;
+  }
+  return null;
 }
 
 /** A stored state of a record, as rules judge it. */

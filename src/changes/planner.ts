@@ -1,23 +1,20 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Connection } from '../accounts/provider-connections.js';
 import type { Actor } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
-import { assertMay, judgeRecord } from '../domains/access-rights.js';
+import { groupByHost } from '../dns/group-by-host.js';
+import { hostName } from '../dns/names.js';
+import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
-import { AppError } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { InvalidRecord } from '../platform/common/errors.js';
 import { due, turn } from '../platform/common/turns.js';
 import type { SetKey } from '../providers/kit/rrsets/record-set.js';
-import type { Edit } from './edits/edit.js';
-import { mergedRecord } from './edits/record-rules.js';
+import type { Action } from '../tokens/rules/token-rules.js';
+import type { Edit, EditOfRow } from './edits/edit.js';
 import { isIdle, type Net, type Planned, WorkingCopy } from './edits/working-copy.js';
 import { mayRead } from './in-doubt/who.js';
 import { assertStorable } from './results.js';
-
-/** edits that are judged before everybody else has a turn */
-const TURN = 100;
 
 /** A list of edits; or the names that it touches, and what it is once their rows are known. */
 export type Edits =
@@ -36,6 +33,12 @@ interface Request {
   domain: OpenDomain;
   edits: Edits;
   connection: Pick<Connection, 'definition'>;
+}
+
+/** The names that a list touches, with the rows there where it took these to know them. */
+export interface Names {
+  hosts: string[];
+  rows: readonly StoredRecord[] | null;
 }
 
 /** What a list of edits comes to. */
@@ -57,43 +60,39 @@ export class Planner {
   /** What a list would do, judged by the cache as it is now. @throws AppError 400001, 404001 */
   async preview(actor: Actor, domain: OpenDomain, edits: Edits): Promise<Plan> {
     const request = { actor, domain, edits, connection: await this.facts.connection(domain) };
-    const hosts = new Set(await this.hosts(request));
-    for (;;) {
-      const rows = await this.cache.those(domain.id, 'host', [...hosts]);
-      const plan = await this.plan(request, rows, [], hosts);
+    const { hosts, rows: known } = await this.names(request);
+    let rows = known ?? (await this.cache.those(domain.id, 'host', hosts));
+    for (let names = new Set(hosts); ; ) {
+      const plan = await this.plan(request, rows, [], names);
       if ('planned' in plan) return plan;
-      for (const host of plan.hosts) hosts.add(host);
+      names = new Set([...names, ...plan.hosts]);
+      rows = await this.cache.those(domain.id, 'host', [...names]);
     }
   }
 
-  /** The names that a list touches, as far as they are known. What does not exist or may not be done has none. */
-  async hosts({ domain, edits, connection, actor }: Request): Promise<string[]> {
-    if ('hosts' in edits) return edits.hosts;
-    const hosts = new Set<string>();
-    const ids = edits.flatMap((edit) => ('id' in edit ? [edit.id] : []));
-    const rows = new Map((await this.cache.those(domain.id, 'id', ids)).map((row) => [row.id, row]));
-    for (const [i, edit] of edits.entries()) {
-      if (i % TURN === TURN - 1) await nextTurn();
-      if ('misfit' in edit) continue;
-      if ('record' in edit) {
-        hosts.add(edit.record.host);
-        continue;
-      }
-      const row = rows.get(edit.id);
+  /**
+   * The names that a list touches, as far as they are known. What does not exist or may not be done has none.
+   * @param more names that it touches beside those that its edits name
+   */
+  async names({ domain, edits }: Pick<Request, 'domain' | 'edits'>, more: Iterable<string> = []): Promise<Names> {
+    if ('hosts' in edits) return { hosts: [...new Set([...edits.hosts, ...more])], rows: null };
+    const { hosts: named, ofRows, renamed } = await namedBy(edits, domain.name);
+    const hosts = new Set([...named, ...more]);
+    if (!ofRows.length) return { hosts: [...hosts], rows: null };
+    const ids = [...new Set(ofRows.map(({ id }) => id))];
+    const rows = await this.cache.around(domain.id, [...new Set([...hosts, ...renamed.values()])], ids);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const may = (action: Action, row: StoredRecord) => judgeRecord(domain.access, domain.id, action, row).allowed;
+    for (const edit of ofRows) {
+      if (due()) await turn();
+      const row = byId.get(edit.id);
       // what rules hide is as what does not exist: it waits for nobody, and nobody waits for it
-      if (!row || !judgeRecord(domain.access, domain.id, 'read', row).allowed) continue;
+      if (!row || !may('read', row)) continue;
       hosts.add(row.host);
-      if (edit.op !== 'update' || (edit.patch.host ?? row.host) === row.host) continue;
-      try {
-        // before anything is said about it: what does not fit a record tells what it holds
-        assertMay(domain.access, domain.id, 'update', row);
-        hosts.add(mergedRecord(connection.definition, domain.name, row, edit.patch).host);
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        log().debug({ actor: actor === 'system' ? actor : actor.requestId }, error.message);
-      }
+      const host = renamed.get(edit);
+      if (host !== undefined && may('update', row)) hosts.add(host);
     }
-    return [...hosts];
+    return { hosts: [...hosts], rows: rows.filter(({ host }) => hosts.has(host)) };
   }
 
   /**
@@ -115,7 +114,7 @@ export class Planner {
     const planned: Planned[] = [];
     for (const edit of 'hosts' in edits ? await edits.of(rows, foreign) : edits) {
       planned.push(copy.plan(edit, positions?.[planned.length] ?? planned.length));
-      if (planned.length % TURN === 0) await nextTurn();
+      if (due()) await turn();
     }
     assertStorable(planned);
     const others = planned.flatMap(({ after }) => (after && !hosts.has(after.host) ? [after.host] : []));
@@ -127,4 +126,55 @@ export class Planner {
     }
     return { planned, nets };
   }
+}
+
+/** What a list says of names by itself: those of its records, its edits of rows, and how these name them anew. */
+async function namedBy(edits: readonly Edit[], zone: string) {
+  const hosts: string[] = [];
+  const ofRows: EditOfRow[] = [];
+  const renamed = new Map<EditOfRow, string>();
+  for (const edit of edits) {
+    if (due()) await turn();
+    if ('record' in edit) hosts.push(edit.record.host);
+    if (!('id' in edit)) continue;
+    ofRows.push(edit);
+    const host = renamedTo(edit, zone);
+    if (host !== null) renamed.set(edit, host);
+  }
+  return { hosts, ofRows, renamed };
+}
+
+/** The name that an update gives its record; null: it keeps its own, or the name fits none. */
+function renamedTo(edit: EditOfRow, zone: string): string | null {
+  if (edit.op !== 'update' || (edit.patch.host ?? null) === null) return null;
+  try {
+    return hostName(edit.patch.host as string, zone);
+  } catch (error) {
+    if (error instanceof InvalidRecord) return null;
+    throw error;
+  }
+}
+
+/** Deletions first, so that what replaces a record does not meet it. */
+const ORDER = { delete: 0, update: 1, create: 2 };
+const rank = ({ change }: Net): number => (change ? ORDER[change.op] : 3);
+
+/**
+ * A list in pieces of about `size` that are carried out and committed one after the other. What touches one name stays
+ * together, and with it what a rename ties to that name, so that no name is left half changed between two pieces; a
+ * piece is only larger where one such group is.
+ */
+export function chunksOf(nets: readonly Net[], size: number): Net[][] {
+  const chunks: Net[][] = [];
+  let chunk: Net[] = [];
+  const hosts = ({ before, after }: Net) => [before?.host, after?.host].filter((host) => host !== undefined);
+  for (const group of groupByHost(nets, hosts)) {
+    if (chunk.length && chunk.length + group.length > size) {
+      chunks.push(chunk);
+      chunk = [];
+    }
+    chunk.push(...group);
+  }
+  if (chunk.length) chunks.push(chunk);
+  return chunks.map((list) => list.toSorted((a, b) => rank(a) - rank(b)));
 }

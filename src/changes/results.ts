@@ -4,7 +4,7 @@ import { shownValue } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { AppError, errors, type FieldError } from '../platform/common/errors.js';
 import type { Ended } from './change-sets.js';
-import { recordView } from './edits/record-view.js';
+import { recordView } from './edits/record.dto.js';
 import type { Net, Planned } from './edits/working-copy.js';
 import type { ChangeState, RecordChange } from './in-doubt/change-set.entity.js';
 

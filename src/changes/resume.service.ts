@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { groupByHost } from '../dns/group-by-host.js';
 import { shownValue } from '../dns/record.js';
 import { systemAccess } from '../domains/access-rights.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -7,18 +8,19 @@ import { now, sleep, timeMs } from '../platform/common/clock.js';
 import { actingLater } from '../platform/common/deadline.js';
 import { AppError, errors } from '../platform/common/errors.js';
 import { FairPool } from '../platform/common/fair-pool.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { Installation } from '../platform/database/installation.js';
 import { Events } from '../platform/events/events.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { ChangeSets } from './change-sets.js';
-import { piecesOf } from './chunks.js';
 import type { Edit } from './edits/edit.js';
 import type { RecordPatch } from './edits/record.dto.js';
+import { defined } from './edits/record-rules.js';
 import { ChangeEngine } from './engine.service.js';
-import type { ChangedRecord } from './in-doubt/change-set.entity.js';
+import type { ChangedRecord, ChangeSet, RecordChange } from './in-doubt/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './in-doubt/change-sets.repository.js';
+import { hostsOf } from './in-doubt/evidence.js';
 import { InDoubtChanges, LIST_LIFE_MS } from './in-doubt/in-doubt-changes.js';
 import { MAX_NAMES } from './in-doubt/locks.js';
 import { type LeftChange, RecordChangesRepository } from './in-doubt/record-changes.repository.js';
@@ -51,6 +53,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
     private readonly engine: ChangeEngine,
     private readonly sets: ChangeSets,
     private readonly installation: Installation,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -66,7 +69,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
 
   /** A list that was held may go on: it is not waited for the next look. */
   wake(): void {
-    void this.look().catch((error: Error) => log().warn({ err: error.message }, 'lists that were left stay so'));
+    void this.look().catch((error: Error) => this.logger.warn({ err: error.message }, 'lists that were left stay so'));
   }
 
   /** Side by side, and with what is left meanwhile: one at a provider that is down keeps no other one waiting. */
@@ -100,10 +103,13 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
     try {
       while (!this.stopping && (await this.round(id, domainId)));
     } catch (error) {
-      log().warn({ change_set: id, err: (error as Error).message }, 'a list of changes could not be carried on with');
+      this.logger.warn(
+        { change_set: id, err: (error as Error).message },
+        'a list of changes could not be carried on with',
+      );
       const isGone = error instanceof AppError && error.status === 404;
       const end = isGone ? this.sets.giveUp(id, error) : this.sets.rest(id).then((time) => this.wakeAt(time));
-      await end.catch((err) => log().warn({ change_set: id, err }, 'that was not written down'));
+      await end.catch((err) => this.logger.warn({ change_set: id, err }, 'that was not written down'));
     }
   }
 
@@ -114,40 +120,53 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
 
   /** Tries what is left, piece by piece, unless it is paused or held. @returns whether to look once more */
   private async round(id: number, domainId: number): Promise<boolean> {
-    const set = await this.rows.toResume(id);
-    // another process works on it, or it has ended
-    if (set?.owner !== NOBODY) return false;
-    if (set.cancelled_at !== null) {
-      await this.sets.giveUp(id, cancelled());
-      return false;
-    }
-    // it frees its slot of the pool meanwhile
-    if (set.hold_reason !== null || Date.parse(set.paused_until ?? '') > timeMs()) return false;
-    if ((set.confirmed_at ?? set.created_at) < now(-LIST_LIFE_MS)) {
-      await this.sets.giveUp(id, errors.conflict('The list did not come to its end within a day'));
-      return false;
-    }
+    const set = await this.goesOn(id);
+    if (!set) return false;
     const left = await this.changes.pending(id);
     if (!left.length) return false;
-    const atomic = Boolean(set.atomic);
     let begun = false;
-    for (const piece of atomic ? [left] : piecesOf(left, PIECE, MAX_NAMES)) {
+    for (const piece of set.atomic ? [left] : piecesOf(left, PIECE, MAX_NAMES)) {
       if (this.stopping) return false;
-      const domain = await this.domains.reload(domainId);
-      const positions = piece.map(({ position }) => position).toSorted((a, b) => a - b);
-      const edits = (await this.changes.left(id, positions)).map(editOf);
-      // another process is faster
-      if (edits.length !== positions.length) break;
-      const options = { door: set.door, comment: set.comment, atomic };
-      const all = { ...domain, access: systemAccess };
-      const resumes = { changeSet: id, positions };
-      if (!(await actingLater(() => this.engine.resume(actorOf(set), all, edits, options, resumes)))) break;
+      if (!(await this.goOn(id, domainId, set, piece))) break;
       begun = true;
       const ended = await this.rows.progress(id);
       this.wakeAt(ended?.paused_until ?? null);
       if (ended?.owner !== NOBODY || ended.hold_reason !== null || ended.paused_until) break;
     }
     return begun;
+  }
+
+  /** The list, if it may be gone on with now; one that was cancelled, or has had its time, ends here. */
+  private async goesOn(id: number): Promise<ChangeSet | null> {
+    const set = await this.rows.toResume(id);
+    // another process works on it, or it has ended
+    if (set?.owner !== NOBODY) return null;
+    if (set.cancelled_at !== null) {
+      await this.sets.giveUp(id, cancelled());
+      return null;
+    }
+    // it frees its slot of the pool meanwhile
+    if (set.hold_reason !== null || Date.parse(set.paused_until ?? '') > timeMs()) return null;
+    if ((set.confirmed_at ?? set.created_at) >= now(-LIST_LIFE_MS)) return set;
+    await this.sets.giveUp(id, errors.conflict('The list did not come to its end within a day'));
+    return null;
+  }
+
+  /** Hands a piece of a list to the engine. @returns false where another process is faster */
+  private async goOn(
+    id: number,
+    domainId: number,
+    set: ChangeSet,
+    piece: readonly { position: number }[],
+  ): Promise<boolean> {
+    const domain = await this.domains.reload(domainId);
+    const positions = piece.map(({ position }) => position).toSorted((a, b) => a - b);
+    const edits = (await this.changes.left(id, positions)).map(editOf);
+    if (edits.length !== positions.length) return false;
+    const options = { door: set.door, comment: set.comment, atomic: Boolean(set.atomic) };
+    const all = { ...domain, access: systemAccess };
+    const resumes = { changeSet: id, positions };
+    return actingLater(() => this.engine.resume(actorOf(set), all, edits, options, resumes));
   }
 }
 
@@ -175,7 +194,29 @@ function patchOf(state: string, value: string | null): RecordPatch {
   const { host, type, ttl, line, proxied, enabled, remark, weight, priority } = JSON.parse(state) as ChangedRecord;
   return {
     ...{ host, type, value: shownValue({ type, value: value ?? '' }), ttl, line, proxied, enabled, remark },
-    ...(weight !== null && { weight }),
-    ...(priority !== null && { priority }),
+    ...defined({ weight, priority }),
   };
+}
+
+/** Stored changes in pieces of at most so many, and of at most so many names where these are tied by nothing. */
+function piecesOf<T extends Pick<RecordChange, 'host' | 'host_before'>>(
+  changes: readonly T[],
+  size: number,
+  names: number,
+): T[][] {
+  const pieces: T[][] = [];
+  let at = new Set<string>();
+  for (const group of groupByHost(changes, hostsOf)) {
+    const more = group.flatMap(hostsOf);
+    const piece = pieces.at(-1);
+    const together = new Set([...at, ...more]);
+    if (piece && piece.length + group.length <= size && together.size <= names) {
+      piece.push(...group);
+      at = together;
+    } else {
+      pieces.push(group);
+      at = new Set(more);
+    }
+  }
+  return pieces;
 }

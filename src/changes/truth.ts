@@ -5,22 +5,11 @@ import { recordKey } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { now } from '../platform/common/clock.js';
 import { keyText, type SetKey } from '../providers/kit/rrsets/record-set.js';
-import type { Edit } from './edits/edit.js';
 
 /** readings of the zone for one list, where sets keep changing at the provider, or its answers about one differ */
 const READINGS = 2;
 /** ms for which a reading of the zone counts for the pieces of a list */
 const FRESH_MS = 60_000;
-
-/** The sets of which a list says what they hold: an upsert that finds its record in the cache alone makes nothing. */
-export const setsOf = (edits: readonly Edit[]): SetKey[] => {
-  const records = edits.flatMap((edit) =>
-    edit.op === 'upsert' && 'record' in edit && !edit.wasCreate ? [edit.record] : [],
-  );
-  return [
-    ...new Map(records.map(({ host, type, line }) => [keyText({ host, type, line }), { host, type, line }])).values(),
-  ];
-};
 
 /**
  * Whether the cache says of some record sets what the provider holds of them, asked again for one list of edits, under

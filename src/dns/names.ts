@@ -146,6 +146,21 @@ export function targetName(input: string, zone: string, allowRoot = false, kind:
   return ascii;
 }
 
+/** @throws InvalidRecord at `value`, with the host name that is meant, where a URL stands for a target */
+export function assertNoUrl(value: string): void {
+  const url = value.split(/\s/).find((word) => /^[a-z][a-z0-9+.-]*:\/\//i.test(word));
+  if (url === undefined) return;
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  const isName = /[a-z]/i.test(host) && !host.startsWith('[');
+  const words = isName ? `: write "${host}"` : '';
+  throw new InvalidRecord(
+    'value',
+    `must be a host name, not a URL${words}`,
+    'format',
+    isName ? { values: [host] } : {},
+  );
+}
+
 /** Name for comparisons: lower case, without final dot; the root is ''. */
 export const bareName = (name: string): string => name.replace(/\.$/, '').toLowerCase();
 

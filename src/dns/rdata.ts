@@ -9,7 +9,10 @@ import { type Field, fieldsOf, MAXIMUM } from './types.js';
 /** Types that every provider is expected to support. */
 export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'] as const;
 /** Types that only some providers support. */
-export const EXTRA_TYPES = ['SVCB', 'HTTPS', 'TLSA', 'SSHFP', 'NAPTR', 'DS', 'PTR', 'ALIAS', 'LOC', 'URI'] as const;
+export const EXTRA_TYPES = [
+  ...(['SVCB', 'HTTPS', 'TLSA', 'SSHFP', 'NAPTR', 'DS', 'PTR', 'ALIAS', 'LOC', 'URI', 'RP', 'DHCID'] as const),
+  ...(['DNAME', 'DNSKEY', 'OPENPGPKEY', 'SMIMEA'] as const),
+] as const;
 export type RecordType = (typeof RECORD_TYPES)[number] | (typeof EXTRA_TYPES)[number];
 
 type Fields = { value: string; priority: number | null };
@@ -62,15 +65,34 @@ function parts(value: string): Token[] {
 const hex = (text: string, what: string) =>
   /^([0-9a-f]{2})+$/i.test(text) ? text.toLowerCase() : fail(`${what} must be hexadecimal`);
 
-/** DS, TLSA, SSHFP: numbers, then hexadecimal text that may contain blanks. */
-const numbersAndHex = (type: 'DS' | 'TLSA' | 'SSHFP', names: string[], last: string): Rule =>
+/** Canonical base64 (RFC 4648 section 4): padded, the bits that are not used being zero. */
+const base64 = (text: string, what: string) =>
+  /^(?:[a-z0-9+/]{4})*(?:[a-z0-9+/]{2}==|[a-z0-9+/]{3}=)?$/i.test(text)
+    ? Buffer.from(text, 'base64').toString('base64')
+    : fail(`${what} must be base64`);
+
+/** Numbers, then hexadecimal or base64 text that may contain blanks. */
+const numbersAndData = (type: string, names: string[], last: string): Rule =>
   plain((value) => {
     const words = value.trim().split(/\s+/);
-    if (words.length <= names.length) return fail(`must be ${names.join(' ')} ${last}`);
+    if (words.length <= names.length || !words[0]) return fail(`must be ${[...names, last].join(' ')}`);
     const fields = fieldsOf(type);
     const numbers = names.map((what, i) => integer(words[i], MAXIMUM[fields[i] as Field] as number, what));
-    return [...numbers, hex(words.slice(names.length).join(''), last)].join(' ');
+    const data = words.slice(names.length).join('');
+    return [...numbers, fields.at(-1) === 'base64' ? base64(data, last) : hex(data, last)].join(' ');
   });
+
+/** RFC 1183: the mailbox, whose first label may have dots, and the name of a TXT; the root stands for none. */
+const rp = plain(
+  (value, zone) => {
+    const words = value.trim().split(/\s+/);
+    if (words.length !== 2) return fail('must be the mailbox as a name, and the name of a TXT record or "."');
+    if (value.includes('|')) return fail('has "|" in a name');
+    // stands for an escaped dot while the labels are checked
+    return words.map((word) => targetName(word.replaceAll('\\.', '|'), zone, true).replaceAll('|', '\\.')).join(' ');
+  },
+  (value) => value.split(' ').map(absolute).join(' '),
+);
 
 const mx: Rule = {
   parse(value, priority, zone) {
@@ -196,14 +218,20 @@ export const RULES: Record<RecordType, Rule> = {
   CAA: caa,
   SVCB: service,
   HTTPS: service,
-  TLSA: numbersAndHex('TLSA', ['usage', 'selector', 'matching type'], 'certificate data'),
-  SSHFP: numbersAndHex('SSHFP', ['algorithm', 'fingerprint type'], 'fingerprint'),
+  TLSA: numbersAndData('TLSA', ['usage', 'selector', 'matching type'], 'certificate data'),
+  SSHFP: numbersAndData('SSHFP', ['algorithm', 'fingerprint type'], 'fingerprint'),
   NAPTR: naptr,
-  DS: numbersAndHex('DS', ['key tag', 'algorithm', 'digest type'], 'digest'),
+  DS: numbersAndData('DS', ['key tag', 'algorithm', 'digest type'], 'digest'),
   PTR: name,
   ALIAS: name,
   LOC: loc,
   URI: uri,
+  RP: rp,
+  DHCID: numbersAndData('DHCID', [], 'identifier'),
+  DNAME: name,
+  DNSKEY: numbersAndData('DNSKEY', ['flags', 'protocol', 'algorithm'], 'public key'),
+  OPENPGPKEY: numbersAndData('OPENPGPKEY', [], 'public key'),
+  SMIMEA: numbersAndData('SMIMEA', ['usage', 'selector', 'matching type'], 'certificate data'),
 };
 
 /** Whether the service can validate and write records of this type. */

@@ -1,5 +1,5 @@
 import { type FieldError, fieldError, InvalidRecord } from '../platform/common/errors.js';
-import { hostName, relativeName } from './names.js';
+import { assertNoUrl, hostName, relativeName } from './names.js';
 import { EXTRA_TYPES, isKnownType, RECORD_TYPES, RULES } from './rdata.js';
 import { txtFromPresentation, txtShown } from './text.js';
 
@@ -42,6 +42,8 @@ export interface DnsRecord {
   enabled: boolean;
   /** For providers that store remarks. */
   remark?: string;
+  /** What else the provider holds of it, in its own form: sent when the record is made anew, never shown. */
+  extra?: string | null;
 }
 
 /** The fields that identify a record: host, type, value, line, and the priority of MX and SRV. */
@@ -59,13 +61,16 @@ export interface LooseRecord {
   host: string;
   type: string;
   value: string;
-  ttl?: number | null;
-  priority?: number | null;
-  weight?: number | null;
-  line?: string | null;
-  proxied?: boolean | null;
-  enabled?: boolean;
+  ttl?: number | null | undefined;
+  priority?: number | null | undefined;
+  weight?: number | null | undefined;
+  line?: string | null | undefined;
+  proxied?: boolean | null | undefined;
+  enabled?: boolean | undefined;
 }
+
+/** Types whose value names a host, and where a URL is a mistake. */
+const POINTING: ReadonlySet<string> = new Set(['CNAME', 'ALIAS', 'DNAME', 'MX', 'NS', 'PTR', 'SRV']);
 
 /**
  * The canonical form of a record of the zone `zone`, and all its errors, one per field: an invalid field gets a
@@ -76,7 +81,7 @@ export interface LooseRecord {
 export function readRecord(
   input: LooseRecord,
   zone: string,
-  kept: Partial<Pick<DnsRecord, 'host' | 'value' | 'ttl'>> = {},
+  kept: { host?: string | undefined; value?: string | undefined; ttl?: number | undefined } = {},
 ): { record: DnsRecord; mistakes: FieldError[] } {
   const mistakes: FieldError[] = [];
   const read = <T>(otherwise: T, body: () => T): T => {
@@ -99,7 +104,10 @@ export function readRecord(
   const priority = given === null ? null : read(null, () => whole('priority', given, 0, 65535));
   const fields =
     kept.value === undefined && isKnownType(type)
-      ? read({ value: '', priority }, () => RULES[type].parse(input.value, priority, zone))
+      ? read({ value: '', priority }, () => {
+          if (POINTING.has(type)) assertNoUrl(input.value);
+          return RULES[type].parse(input.value, priority, zone);
+        })
       : { value: kept.value ?? '', priority };
   const record = {
     host,
@@ -149,7 +157,16 @@ export interface RemoteRecord extends DnsRecord {
   remoteId: string;
   /** true when the service cannot edit it: an unknown type, or content it cannot represent. */
   readOnly: boolean;
+  /** of one that is read-only: why, where something is known of it */
+  readOnlyReason?: string;
 }
+
+/** characters of a record's texts that are kept, the same on every database: the columns of `dns_records` have them */
+export const ROOM = { remoteId: 255, host: 253, type: 16, line: 64, remark: 255, reason: 255 } as const;
+/** bytes of a value that every database keeps */
+export const MAX_BYTES = 65_535;
+/** bytes of what else is held of a record, as a text in JSON: states are kept in one column, but for the value */
+export const MAX_EXTRA_BYTES = 56_000;
 
 /**
  * A record from rdata in presentation form, as in name servers and zone files. Never throws: what the service cannot
@@ -168,14 +185,24 @@ export function readRdata(
   const host = relativeName(name, zone);
   if (host === null || MANAGED_TYPES.has(type)) return null;
   const rest = { host, type, ttl, weight: null, line: 'default', proxied: false, enabled: true };
-  const asItIs = { ...rest, value: rdata, priority: null, readOnly: true };
-  if (!isKnownType(type)) return { record: asItIs, mistakes: [] };
+  const asItIs = (readOnlyReason: string) => ({
+    ...rest,
+    value: rdata,
+    priority: null,
+    readOnly: true,
+    readOnlyReason,
+  });
+  if (!isKnownType(type)) return { record: asItIs(`It is of type ${type}, which is not edited here`), mistakes: [] };
   try {
     const fields = type === 'TXT' ? txtFields(rdata) : RULES[type].parse(rdata, null, zone);
     return { record: { ...rest, ...fields, readOnly: false }, mistakes: [] };
   } catch (error) {
-    if (error instanceof InvalidRecord) return { record: asItIs, mistakes: error.mistakes };
-    throw error;
+    if (!(error instanceof InvalidRecord)) throw error;
+    const { mistakes } = error;
+    return {
+      record: asItIs(`It has a content that is not understood: ${mistakes[0]?.message ?? 'another form'}`),
+      mistakes,
+    };
   }
 }
 

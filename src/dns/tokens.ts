@@ -34,17 +34,24 @@ export interface Line {
   fault: { message: string; line: number } | null;
 }
 
-const isBlank = (c: string): boolean => c === ' ' || c === '\t' || c === '\r' || c === '\n';
+const isBlank = (c: string | undefined): boolean => c === ' ' || c === '\t' || c === '\r' || c === '\n';
 
 const BACKSLASH = 0x5c;
 
-/** Length of the escape that starts at `at`; 0 when it is invalid. */
-function escapeLength(text: string, at: number): number {
+/** Length of the character or escape at `at`; 0 when the escape is invalid. */
+function lengthAt(text: string, at: number, file: boolean): number {
+  if (text[at] !== '\\') return 1;
   const next = text[at + 1];
-  if (next === undefined || next < '0' || next > '9') return next === undefined ? 0 : 2;
+  if (next === undefined || endsLine(next, file)) return 0;
+  if (next < '0' || next > '9') return 2;
   const ddd = text.slice(at + 1, at + 4);
   return /^\d{3}$/.test(ddd) && Number(ddd) < 256 ? 4 : 0;
 }
+
+const endsLine = (c: string | undefined, file: boolean): boolean => c === undefined || (file && c === '\n');
+
+const endsWord = (c: string | undefined, file: boolean): boolean =>
+  c === undefined || isBlank(c) || (file && (c === ';' || c === '(' || c === ')'));
 
 /**
  * The word at `start`, or an error message. A word with a quote at its start ends at the closing quote; a quote inside
@@ -53,41 +60,50 @@ function escapeLength(text: string, at: number): number {
  *   a blank, and the others are ordinary characters
  */
 function wordAt(text: string, start: number, file: boolean): Word | string {
-  const quoted = text[start] === '"';
-  let inQuotes = quoted;
+  if (text[start] === '"') return quotedAt(text, start, file);
+  let inQuotes = false;
   let pair = false;
-  let at = quoted ? start + 1 : start;
-  for (;;) {
-    const c = text[at];
-    const ends = c === undefined || (file && c === '\n');
-    if (inQuotes && ends) return 'a quote is not closed';
-    if (ends || (!inQuotes && (isBlank(c) || (file && (c === ';' || c === '(' || c === ')'))))) break;
-    if (c === '\\') {
-      const length = file && text[at + 1] === '\n' ? 0 : escapeLength(text, at);
-      if (length === 0) return 'a broken escape';
-      at += length;
-      continue;
-    }
-    if (c === '"') {
-      if (quoted) return { raw: text.slice(start + 1, at), quoted, pair, start, end: at + 1 };
+  let at = start;
+  while (inQuotes ? !endsLine(text[at], file) : !endsWord(text[at], file)) {
+    if (text[at] === '"') {
       inQuotes = !inQuotes;
       pair = true;
     }
-    at++;
+    const length = lengthAt(text, at, file);
+    if (length === 0) return 'a broken escape';
+    at += length;
   }
-  return { raw: text.slice(start, at), quoted, pair, start, end: at };
+  if (inQuotes) return 'a quote is not closed';
+  return { raw: text.slice(start, at), quoted: false, pair, start, end: at };
+}
+
+function quotedAt(text: string, start: number, file: boolean): Word | string {
+  let at = start + 1;
+  while (text[at] !== '"') {
+    if (endsLine(text[at], file)) return 'a quote is not closed';
+    const length = lengthAt(text, at, file);
+    if (length === 0) return 'a broken escape';
+    at += length;
+  }
+  return { raw: text.slice(start + 1, at), quoted: true, pair: false, start, end: at + 1 };
+}
+
+/** The octet that an escape stands for, and the length of the escape; a backslash at the end stands for itself. */
+export function unescaped(bytes: Buffer, at: number): { octet: number; length: number } {
+  const ddd = /^\d{3}/.exec(bytes.toString('latin1', at + 1, at + 4))?.[0];
+  return ddd ? { octet: Number(ddd) & 255, length: 4 } : { octet: bytes[at + 1] ?? BACKSLASH, length: 2 };
 }
 
 /** The octets of text in presentation form with escapes decoded; invalid escapes are kept. */
-export function octets(raw: string): Buffer {
+function octets(raw: string): Buffer {
   const bytes = Buffer.from(raw, 'utf8');
   if (!raw.includes('\\')) return bytes;
   let to = 0;
   for (let at = 0; at < bytes.length; ) {
-    const escaped = bytes[at] === BACKSLASH && at + 1 < bytes.length;
-    const ddd = escaped ? /^\d{3}/.exec(bytes.toString('latin1', at + 1, at + 4))?.[0] : undefined;
-    bytes[to++] = ddd ? Number(ddd) : (bytes[escaped ? at + 1 : at] as number);
-    at += ddd ? 4 : escaped ? 2 : 1;
+    const octet = bytes[at] as number;
+    const escaped = octet === BACKSLASH ? unescaped(bytes, at) : null;
+    bytes[to++] = escaped?.octet ?? octet;
+    at += escaped?.length ?? 1;
   }
   return bytes.subarray(0, to);
 }
@@ -124,6 +140,38 @@ export function tokens(rdata: string): Token[] | null {
   });
 }
 
+/** Where a master file is read, and how many parentheses are open there. */
+interface Place {
+  at: number;
+  /** of the line */
+  number: number;
+  depth: number;
+}
+
+/**
+ * Goes on over blanks, comments and parentheses, and over line ends inside of these.
+ * @returns whether there is a word before the end of the logical line
+ */
+function toWord(file: string, place: Place): boolean {
+  for (let c = file[place.at]; c !== undefined; c = file[++place.at]) {
+    if (c === '\n' && place.depth === 0) return false;
+    if (c === '\n') place.number++;
+    else if (c === '(') place.depth++;
+    else if (c === ')' && place.depth > 0) place.depth--;
+    else if (c === ';') place.at = lineEnd(file, place.at) - 1;
+    else if (!isBlank(c)) return true;
+  }
+  return false;
+}
+
+/** Leaves out the rest of a line after an error. */
+function toLineEnd(file: string, place: Place): void {
+  const end = lineEnd(file, place.at);
+  // in a line with an unclosed quote, a later parenthesis is probably meant as one
+  if (file[place.at] !== ')') place.depth = depthAfter(file.slice(place.at, end), place.depth);
+  place.at = end;
+}
+
 /** Maximum recoveries from an unclosed parenthesis, each of which costs as much as the whole file. */
 const MAX_OPEN = 4;
 
@@ -136,54 +184,35 @@ const PAUSE = 1000;
  * yield to the event loop.
  */
 export function* logicalLines(file: string): Generator<Line | null> {
-  let at = 0;
-  let number = 1;
+  const place: Place = { at: 0, number: 1, depth: 0 };
   let open = 0;
-  while (at < file.length) {
-    const start = at;
-    const first = number;
+  while (place.at < file.length) {
+    const { at: start, number: first } = place;
     const words: Word[] = [];
-    let depth = 0;
     let fault: Line['fault'] = null;
-    for (;;) {
-      const c = file[at];
-      if (c === undefined || (c === '\n' && depth === 0)) break;
-      if (c === '\n') {
-        number++;
-        at++;
-      } else if (isBlank(c)) at++;
-      else if (c === ';') at = lineEnd(file, at);
-      else if (c === '(') {
-        depth++;
-        at++;
-      } else if (c === ')' && depth > 0) {
-        depth--;
-        at++;
-      } else {
-        const word = c === ')' ? 'a closing parenthesis without an opening one' : wordAt(file, at, true);
-        if (typeof word === 'string') {
-          fault ??= { message: word, line: number };
-          const end = lineEnd(file, at);
-          // in a line with an unclosed quote, a later parenthesis is probably meant as one
-          if (c !== ')') depth = depthAfter(file.slice(at, end), depth);
-          at = end;
-        } else {
-          words.push({ ...word, start: at - start, end: word.end - start });
-          at = word.end;
-          if (words.length % PAUSE === 0) yield null;
-        }
+    place.depth = 0;
+    while (toWord(file, place)) {
+      const stray = file[place.at] === ')' && 'a closing parenthesis without an opening one';
+      const word = stray || wordAt(file, place.at, true);
+      if (typeof word === 'string') {
+        fault ??= { message: word, line: place.number };
+        toLineEnd(file, place);
+        continue;
       }
+      words.push({ ...word, start: word.start - start, end: word.end - start });
+      place.at = word.end;
+      if (words.length % PAUSE === 0) yield null;
     }
-    if (depth > 0) {
+    if (place.depth > 0) {
       fault ??= { message: 'parentheses are not closed: the file is cut short', line: first };
-      at = open++ < MAX_OPEN ? nextOwner(file, start) : file.length;
-      number = first + count(file, start, at);
+      place.at = nextOwner(file, start, open++);
+      place.number = first + count(file, start, place.at);
     }
-    if (file[at] === '\n') {
-      at++;
-      number++;
+    if (file[place.at] === '\n') {
+      place.at++;
+      place.number++;
     }
-    yield { text: file.slice(start, at), words, number: first, fault };
+    yield { text: file.slice(start, place.at), words, number: first, fault };
   }
 }
 
@@ -193,9 +222,11 @@ function lineEnd(file: string, at: number): number {
 }
 
 /**
- * End of the line before the next one that starts neither with a blank nor with something typical inside parentheses.
+ * End of the line before the next one that starts neither with a blank nor with something typical inside parentheses;
+ * that of the file after too many recoveries.
  */
-function nextOwner(file: string, start: number): number {
+function nextOwner(file: string, start: number, recoveries: number): number {
+  if (recoveries >= MAX_OPEN) return file.length;
   const begin = /\n(?=[^\s;()])/g;
   begin.lastIndex = start;
   return begin.exec(file)?.index ?? file.length;

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { quoteBytes } from './text.js';
-import { type Token, tokens } from './tokens.js';
+import { type Token, tokens, unescaped } from './tokens.js';
 import { type Field, fieldsOf, typeName } from './types.js';
 
 export { typeName, typeNumber } from './types.js';
@@ -13,8 +13,10 @@ export { typeName, typeNumber } from './types.js';
  * back without loss.
  */
 
+type WireField = Exclude<Field, 'word' | 'words'>;
+
 /** The fields of a type with known rdata; null: it is kept in the form of RFC 3597. */
-function wireFields(type: string): Exclude<Field, 'word' | 'words'>[] | null {
+function wireFields(type: string): WireField[] | null {
   const fields = fieldsOf(type).filter((field) => field !== 'word' && field !== 'words');
   return fields.length > 0 && fields.length === fieldsOf(type).length ? fields : null;
 }
@@ -40,9 +42,9 @@ export function nameToWire(name: string): Buffer {
     if (c === 0x2e) {
       close();
     } else if (c === 0x5c) {
-      const ddd = /^\d{3}/.exec(bytes.toString('latin1', i + 1, i + 4))?.[0];
-      label.push(ddd ? Number(ddd) & 255 : (bytes[i + 1] ?? 0x5c));
-      i += ddd ? 3 : 1;
+      const { octet, length } = unescaped(bytes, i);
+      label.push(octet);
+      i += length - 1;
     } else {
       label.push(c);
     }
@@ -79,30 +81,42 @@ const MOST_POINTERS = 127;
  */
 export function readName(message: Buffer, offset: number, spend?: Spend): { name: string; end: number } {
   let name = '';
-  let end = -1;
+  let end: number | undefined;
   let at = offset;
   let before = offset;
   for (let length = 0, pointers = 0; ; ) {
     const size = message.readUInt8(at);
-    if (size === 0) return { name: name || '.', end: end < 0 ? at + 1 : end };
+    if (size === 0) return { name: name || '.', end: end ?? at + 1 };
     if (size < 64) {
       length += size + 1;
       if (length > 254) throw new RangeError('a name is too long');
-      const next = at + 1 + size;
-      if (next > message.length) throw new RangeError('the message ends too early');
-      spend?.(size + 1);
-      for (at += 1; at < next; at++) name += IN_LABEL[message[at] as number];
-      name += '.';
+      name += labelAt(message, at, size, spend);
+      at += size + 1;
     } else {
-      const target = message.readUInt16BE(at) - 0xc000;
-      if (target < 0 || target >= before) throw new RangeError('a name points nowhere');
+      before = pointerAt(message, at, before);
       if (++pointers > MOST_POINTERS) throw new RangeError('a name has too many pointers');
       spend?.(2);
-      if (end < 0) end = at + 2;
-      before = target;
-      at = target;
+      end ??= at + 2;
+      at = before;
     }
   }
+}
+
+/** Presentation form of a label with its dot. @throws RangeError */
+function labelAt(message: Buffer, at: number, size: number, spend?: Spend): string {
+  const next = at + 1 + size;
+  if (next > message.length) throw new RangeError('the message ends too early');
+  spend?.(size + 1);
+  let label = '';
+  for (let i = at + 1; i < next; i++) label += IN_LABEL[message[i] as number];
+  return `${label}.`;
+}
+
+/** Where a compression pointer leads: to an offset before `before`. @throws RangeError */
+function pointerAt(message: Buffer, at: number, before: number): number {
+  const target = message.readUInt16BE(at) - 0xc000;
+  if (target < 0 || target >= before) throw new RangeError('a name points nowhere');
+  return target;
 }
 
 /** Offset after the name at `offset`. @throws RangeError */
@@ -137,28 +151,47 @@ export function rdataToText(type: string, message: Buffer, start: number, end: n
   };
   const string = () => take(take(1).readUInt8());
   for (const field of fields) {
-    if (field === 'u8' || field === 'u16' || field === 'u32') {
-      const size = Number(field.slice(1)) / 8;
-      out.push(String(take(size).readUIntBE(0, size)));
-    } else if (field === 'ipv4' || field === 'ipv6') {
-      out.push(ipaddr.fromByteArray([...take(field === 'ipv4' ? 4 : 16)]).toString());
-    } else if (field === 'name') {
-      const read = readName(message, at, spend);
-      at = read.end;
-      out.push(read.name);
-    } else if (field === 'tag') out.push(string().toString('latin1'));
-    else if (field === 'string') out.push(quoteBytes(string()));
-    else if (field === 'strings')
-      do out.push(quoteBytes(string()));
-      while (at < end);
-    else if (field === 'text') out.push(quoteBytes(take(end - at)));
-    else if (field === 'types')
-      while (at < end) {
-        const types = typesIn(take(1).readUInt8(), take(take(1).readUInt8()));
-        spend?.(TYPE_OCTETS * types.length);
-        out.push(...types);
+    switch (field) {
+      case 'u8':
+      case 'u16':
+      case 'u32': {
+        const size = Number(field.slice(1)) / 8;
+        out.push(String(take(size).readUIntBE(0, size)));
+        break;
       }
-    else out.push(take(end - at).toString(field));
+      case 'ipv4':
+      case 'ipv6':
+        out.push(ipaddr.fromByteArray([...take(field === 'ipv4' ? 4 : 16)]).toString());
+        break;
+      case 'name': {
+        const read = readName(message, at, spend);
+        at = read.end;
+        out.push(read.name);
+        break;
+      }
+      case 'tag':
+        out.push(string().toString('latin1'));
+        break;
+      case 'string':
+        out.push(quoteBytes(string()));
+        break;
+      case 'strings':
+        do out.push(quoteBytes(string()));
+        while (at < end);
+        break;
+      case 'text':
+        out.push(quoteBytes(take(end - at)));
+        break;
+      case 'types':
+        while (at < end) {
+          const types = typesIn(take(1).readUInt8(), take(take(1).readUInt8()));
+          spend?.(TYPE_OCTETS * types.length);
+          out.push(...types);
+        }
+        break;
+      default:
+        out.push(take(end - at).toString(field));
+    }
   }
   if (at !== end) throw new RangeError('rdata has another length than it says');
   return out.join(' ');
@@ -182,22 +215,31 @@ export function rdataToWire(type: string, rdata: string): Buffer {
   const rest = () => words.splice(0).map((word) => word.raw);
   if (words[0]?.raw === '\\#') return Buffer.from(rest().slice(2).join(''), 'hex');
   const fields = wireFields(type) ?? fail();
-  const string = ({ bytes }: Token): Buffer => (bytes.length > 255 ? fail() : Buffer.from([bytes.length, ...bytes]));
   const out = fields.map((field) => {
-    if (field === 'strings') return Buffer.concat(words.length ? words.splice(0).map(string) : fail());
+    if (field === 'strings')
+      return Buffer.concat(words.length ? words.splice(0).map((word) => lengthAndText(word) ?? fail()) : fail());
     if (field === 'hex' || field === 'base64') return Buffer.from(rest().join(''), field);
     // only in CSYNC, which is read-only
     if (field === 'types') return fail();
-    const word = words.shift() ?? fail();
-    const { raw } = word;
-    if (field === 'name') return nameToWire(raw);
-    if (field === 'tag' || field === 'string') return string(word);
-    if (field === 'text') return word.bytes;
-    if (field === 'ipv4') return isIPv4(raw) ? Buffer.from(ipaddr.parse(raw).toByteArray()) : fail();
-    if (field === 'ipv6') return isIPv6(raw) ? Buffer.from(ipaddr.parse(raw).toByteArray()) : fail();
-    const number = Buffer.alloc(Number(field.slice(1)) / 8);
-    number.writeUIntBE(/^\d+$/.test(raw) ? Number(raw) : fail(), 0, number.length);
-    return number;
+    return wordToWire(field, words.shift() ?? fail()) ?? fail();
   });
   return words.length ? fail() : Buffer.concat(out);
 }
+
+/** Wire form of a field of one word; null when it is not valid. @throws RangeError */
+function wordToWire(field: WireField, word: Token): Buffer | null {
+  const { raw, bytes } = word;
+  if (field === 'name') return nameToWire(raw);
+  if (field === 'tag' || field === 'string') return lengthAndText(word);
+  if (field === 'text') return bytes;
+  if (field === 'ipv4') return isIPv4(raw) ? Buffer.from(ipaddr.parse(raw).toByteArray()) : null;
+  if (field === 'ipv6') return isIPv6(raw) ? Buffer.from(ipaddr.parse(raw).toByteArray()) : null;
+  if (!/^\d+$/.test(raw)) return null;
+  const number = Buffer.alloc(Number(field.slice(1)) / 8);
+  number.writeUIntBE(Number(raw), 0, number.length);
+  return number;
+}
+
+/** A character string (RFC 1035 section 3.3); null when it is too long. */
+const lengthAndText = ({ bytes }: Token): Buffer | null =>
+  bytes.length > 255 ? null : Buffer.from([bytes.length, ...bytes]);

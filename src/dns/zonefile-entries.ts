@@ -211,16 +211,7 @@ class Parser {
     const owner = this.owner ?? fail('the first record has no owner', line.number);
     const ownerEnd = ownerWord ? ownerWord.end : (/^[ \t]*/.exec(line.text)?.[0].length ?? 0);
 
-    let ttl: number | null = null;
-    let hasClass = false;
-    for (let word = words[0]; word; word = words[0]) {
-      if (!hasClass && /^(IN|CH|HS|CS)$/i.test(word.raw)) {
-        if (word.raw.toUpperCase() !== 'IN') fail('only class IN is supported', line.number);
-        hasClass = true;
-      } else if (ttl === null && parseTtl(word.raw) !== null) ttl = this.ttl(word, line);
-      else break;
-      words.shift();
-    }
+    const ttl = this.ownTtl(words, line);
     if (ttl !== null) this.lastTtl = ttl;
     const type = words.shift()?.raw.toUpperCase() ?? fail('a record without type', line.number);
     if (!isType(type)) fail('not a record type', line.number);
@@ -237,11 +228,22 @@ class Parser {
       inherits: { owner: inheritsOwner, ttl: ttl === null && this.defaultTtl === null },
       ownerEnd,
     };
-    if (type !== 'SOA') return record;
-    const serial = words[2];
-    if (words.length !== 7 || !serial || !/^\d{1,10}$/.test(serial.raw) || Number(serial.raw) > 0xffffffff)
-      fail('the SOA is broken', line.number);
-    return { ...record, serial: { start: serial.start, end: serial.end } };
+    return type === 'SOA' ? { ...record, serial: soaSerial(words, line) } : record;
+  }
+
+  /** Takes TTL and class, which stand in either order, off the words. @returns null without a TTL */
+  private ownTtl(words: Word[], line: Line): number | null {
+    let ttl: number | null = null;
+    let hasClass = false;
+    for (let word = words[0]; word; word = words[0]) {
+      if (!hasClass && /^(IN|CH|HS|CS)$/i.test(word.raw)) {
+        if (word.raw.toUpperCase() !== 'IN') fail('only class IN is supported', line.number);
+        hasClass = true;
+      } else if (ttl === null && parseTtl(word.raw) !== null) ttl = this.ttl(word, line);
+      else break;
+      words.shift();
+    }
+    return ttl;
   }
 
   /** Without `$TTL` and an earlier TTL, name servers use the last field of the SOA for the whole file. */
@@ -264,4 +266,12 @@ class Parser {
       })
       .join(' ');
   }
+}
+
+/** Where the serial stands in its line. @throws Fault */
+function soaSerial(words: readonly Word[], line: Line): { start: number; end: number } {
+  const serial = words[2];
+  if (words.length !== 7 || !serial || !/^\d{1,10}$/.test(serial.raw) || Number(serial.raw) > 0xffffffff)
+    fail('the SOA is broken', line.number);
+  return { start: serial.start, end: serial.end };
 }

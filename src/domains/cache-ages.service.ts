@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../platform/common/clock.js';
-import { provide } from '../platform/metrics/metrics.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import { DomainsRepository } from './domains.repository.js';
 
 const HOUR_MS = 3_600_000;
@@ -8,11 +8,14 @@ const HOUR_MS = 3_600_000;
 /** Metrics of the age of the cache: one pass over the domains, none over their records. */
 @Injectable()
 export class CacheAges implements OnModuleInit {
-  constructor(private readonly domains: DomainsRepository) {}
+  constructor(
+    private readonly domains: DomainsRepository,
+    private readonly metrics: Metrics,
+  ) {}
 
   onModuleInit(): void {
-    provide('zoneward_domains', () => this.byAge('domains'));
-    provide('zoneward_cached_records', () => this.byAge('records'));
+    this.metrics.provide('zoneward_domains', () => this.byAge('domains'));
+    this.metrics.provide('zoneward_cached_records', () => this.byAge('records'));
   }
 
   private async byAge(what: 'domains' | 'records'): Promise<Record<string, number>> {

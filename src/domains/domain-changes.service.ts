@@ -3,12 +3,12 @@ import type { EntityManager } from 'typeorm';
 import { type Caller, type Principal, Role, signedIn } from '../access/access.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
-import { ProviderConnections } from '../accounts/provider-connections.js';
+import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import { zoneName } from '../dns/names.js';
 import { isPublicSuffix } from '../dns/public-suffix.js';
 import { now } from '../platform/common/clock.js';
-import { errors } from '../platform/common/errors.js';
+import { type AppError, errors } from '../platform/common/errors.js';
 import { assertUnchanged, same } from '../platform/common/read-only.js';
 import { parseTime } from '../platform/common/validation.js';
 import { Db, isDuplicate } from '../platform/database/db.js';
@@ -20,11 +20,15 @@ import { DomainPolicy, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
+import { assertPublic } from './zone-identity.js';
 
 /** ms that adding a domain waits for those before it */
 const LOCK_WAIT_MS = 60_000;
 /** domains are added one after the other, since each is compared with all others */
 const ADDING = 'domains|add';
+
+/** What of a domain an update changes. */
+type Edited = Pick<DomainDetail, 'remark' | 'expires_at' | 'watch_certificates' | 'certificate_port'>;
 
 /** Adds and changes domains. */
 @Injectable()
@@ -46,8 +50,8 @@ export class DomainChanges {
   /**
    * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
    * @param force an administrator's word that it may lie below or above somebody else's domain, or is a public suffix
-   * @throws AppError 403001, 404001 unknown account or zone, 409001 known already or `force` is needed, 501001 the
-   * provider cannot create zones
+   * @throws AppError 403001, 404001 unknown account or zone, 409001 known already, private only, or `force` is
+   * needed, 501001 the provider cannot create zones
    */
   async create(caller: Caller, input: DomainInput, force: boolean): Promise<DomainDetail> {
     const me = signedIn(caller);
@@ -60,6 +64,7 @@ export class DomainChanges {
     await this.assertAlone(me, server, zone, force);
     const row = {
       name,
+      apart: '',
       account_id: input.account_id,
       remote_id: zone.id,
       owner_id: me.userId,
@@ -94,13 +99,14 @@ export class DomainChanges {
     return this.whole(caller, id);
   }
 
-  /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was */
+  /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was, 409001 */
   async update(caller: Caller, domain: OpenDomain, patch: DomainPatch): Promise<DomainDetail> {
     assertUnchanged(patch, this.views.detail(signedIn(caller), domain));
     const { remark, expires_at, watch_certificates, certificate_port } = domain;
     const before = { remark, expires_at, watch_certificates: Boolean(watch_certificates), certificate_port };
     const after = { ...before };
     if (patch.remark !== undefined) after.remark = patch.remark ?? '';
+    if (patch.watch_certificates && !before.watch_certificates) assertPublic(domain);
     if (patch.watch_certificates !== undefined) after.watch_certificates = patch.watch_certificates;
     if (patch.certificate_port !== undefined) after.certificate_port = patch.certificate_port;
     const asked = patch.expires_at ? parseTime(patch.expires_at) : null;
@@ -108,27 +114,29 @@ export class DomainChanges {
     const automatic = asked === null && domain.expires_source !== 'manual';
     if (patch.expires_at !== undefined && !automatic) after.expires_at = asked;
     if (same(before, after)) this.audit.notNeeded(caller);
-    else {
-      const moved = after.expires_at !== expires_at;
-      const source = after.expires_at === null ? null : 'manual';
-      // unless it is changed here, the end of the registration follows the registry, and may be another by now
-      const { expires_at: end, ...own } = after;
-      const expiry = { expires_at: end, expires_source: source, expires_checked_at: null, expiry_error: null };
-      const changes = moved ? { ...own, ...expiry } : own;
-      await this.db.transaction(async (manager) => {
-        await this.domains.update(domain.id, changes, manager);
-        await this.audit.write(manager, caller, {
-          action: 'domain.update',
-          domain,
-          target: { type: 'domain', id: domain.id, name: domain.name },
-          before,
-          after,
-        });
-      });
-      // the date of the registry is restored at once
-      if (moved && !source) await this.events.emit('domain.expiry.automatic', domain.name);
-    }
+    else await this.write(caller, domain, before, after);
     return this.whole(caller, domain.id);
+  }
+
+  private async write(caller: Caller, domain: OpenDomain, before: Edited, after: Edited): Promise<void> {
+    const moved = after.expires_at !== before.expires_at;
+    const source = after.expires_at === null ? null : 'manual';
+    // unless it is changed here, the end of the registration follows the registry, and may be another by now
+    const { expires_at: end, ...own } = after;
+    const expiry = { expires_at: end, expires_source: source, expires_checked_at: null, expiry_error: null };
+    const changes = moved ? { ...own, ...expiry } : own;
+    await this.db.transaction(async (manager) => {
+      await this.domains.update(domain.id, changes, manager);
+      await this.audit.write(manager, caller, {
+        action: 'domain.update',
+        domain,
+        target: { type: 'domain', id: domain.id, name: domain.name },
+        before,
+        after,
+      });
+    });
+    // the date of the registry is restored at once
+    if (moved && !source && !domain.apart) await this.events.emit('domain.expiry.automatic', domain.name);
   }
 
   /** What was just written, for who may write it. */
@@ -179,7 +187,7 @@ export class DomainChanges {
     throw errors.conflict(words, { domains: there.filter(({ id }) => readable.has(id)) });
   }
 
-  /** The provider's zone of exactly this name. */
+  /** The provider's public zone of exactly this name. */
   private async resolve(
     accountId: number,
     name: string,
@@ -188,12 +196,19 @@ export class DomainChanges {
     const { provider, definition, server } = await this.connections.of(accountId);
     const zone = await provider.findZone(name);
     if (zone) return { zone, server };
-    if (!create) throw errors.notFound(`Zone ${name} at the provider`);
+    if (!create) throw await noZone(provider, name);
     if (!definition.capabilities.createZone) {
       throw errors.unsupported(`${definition.label} cannot create zones; create it there and synchronise`);
     }
     return { zone: await provider.createZone(name), server };
   }
+}
+
+/** Why a name cannot be added: the provider has no such zone, or only a private one, which no name finds. */
+async function noZone(provider: Connection['provider'], name: string): Promise<AppError> {
+  const zones = await provider.listZones().catch(() => []);
+  if (!zones.some((zone) => zone.name === name && zone.private)) return errors.notFound(`Zone ${name} at the provider`);
+  return errors.conflict(`The provider has ${name} as a private zone only, which is added by a synchronisation`);
 }
 
 /**

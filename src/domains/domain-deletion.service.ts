@@ -28,7 +28,9 @@ export class DomainDeletion {
     private readonly leases: Leases,
     private readonly events: Events,
     private readonly audit: AuditService,
-  ) {}
+  ) {
+    blockers.onLocking((accountId, manager) => domains.lockAll(accountId, manager));
+  }
 
   /** What has to be done before a domain is deleted; an error of it keeps the domain. */
   onLeaving(leaving: DomainDeletion['leaving']): void {

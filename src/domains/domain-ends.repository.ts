@@ -42,16 +42,27 @@ interface EndFound {
 export class DomainEndsRepository {
   constructor(private readonly db: Db) {}
 
-  /** The next ones after an id, but for those that their provider does not list any more; none: these were all. */
+  /** The next public ones after an id, but those that their provider does not list any more; none: these were all. */
   watched(after: number): Promise<Watched[]> {
-    const sql = `SELECT ${WATCHED} FROM domains WHERE id > ? AND status = 'active' ORDER BY id LIMIT ?`;
+    const sql = `SELECT ${WATCHED} FROM domains WHERE id > ? AND status = 'active' AND apart = '' ORDER BY id LIMIT ?`;
     return this.db.rows<Watched>(sql, [after, CHUNK]);
   }
 
   /** Of the same those at a name, in A-labels, and below it. */
   below(name: string): Promise<Watched[]> {
-    const sql = `SELECT ${WATCHED} FROM domains WHERE status = 'active' AND (name = ? OR name LIKE ?) ORDER BY id`;
+    const sql = `SELECT ${WATCHED} FROM domains WHERE status = 'active' AND apart = '' AND (name = ? OR name LIKE ?)
+      ORDER BY id`;
     return this.db.rows<Watched>(sql, [name, `%.${name}`]);
+  }
+
+  /** What a registry said of these is not theirs: they are private zones. What was set by hand stays. */
+  async forget(ids: readonly number[], manager: EntityManager): Promise<void> {
+    for (let i = 0; i < ids.length; i += CHUNK) {
+      const some = ids.slice(i, i + CHUNK);
+      const sql = `UPDATE domains SET expires_at = NULL, expires_source = NULL, expires_checked_at = NULL, expiry_error = NULL
+        WHERE id IN (${marks(some.length)}) AND (expires_source IS NULL OR expires_source <> 'manual')`;
+      await this.db.run(sql, some, manager);
+    }
   }
 
   /** Keeps what was found with these domains, which share a registration. */
@@ -60,9 +71,10 @@ export class DomainEndsRepository {
     for (let i = 0; i < ids.length; i += CHUNK) {
       const some = ids.slice(i, i + CHUNK);
       const where = `WHERE id IN (${marks(some.length)}) AND (expires_source IS NULL OR expires_source <> 'manual')`;
+      const found = end ? [end.expires_at, end.source] : [];
       const date = end ? 'expires_at = ?, expires_source = ?, ' : '';
       await this.db.run(`UPDATE domains SET ${date}expires_checked_at = ?, expiry_error = ? ${where}`, [
-        ...(end ? [end.expires_at, end.source] : []),
+        ...found,
         checked_at,
         words,
         ...some,

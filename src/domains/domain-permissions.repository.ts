@@ -5,6 +5,7 @@ import { Db } from '../platform/database/db.js';
 import { listRows } from '../platform/database/lists.js';
 import { COUNTED, DomainPermission } from './domain.entity.js';
 import type { DomainPermissionView, PermissionView } from './permission.dto.js';
+import { shownName } from './zone-identity.js';
 
 /** What a right is besides its id: the right, who gave it, and whether it is counted. */
 type Values = Omit<PermissionView, 'id'> & Pick<DomainPermission, 'granted_by' | 'repeated'>;
@@ -18,17 +19,22 @@ export class DomainPermissionsRepository {
   constructor(private readonly db: Db) {}
 
   /** The rights of a team. @throws AppError 400001 for an unknown `sort` */
-  ofTeam(teamId: number, query: PageQuery): Promise<{ total: number; list: PermissionView[] }> {
-    return listRows<PermissionView>(this.db, query, {
-      columns: COLUMNS,
-      from: 'domain_permissions',
-      where: 'team_id = ?',
+  async ofTeam(teamId: number, query: PageQuery): Promise<{ total: number; list: PermissionView[] }> {
+    const { total, list } = await listRows<PermissionView & { apart: string }>(this.db, query, {
+      columns: 'p.id, p.team_id, p.domain_id, p.domain_name, p.permission, p.host, d.apart',
+      from: 'domain_permissions p JOIN domains d ON d.id = p.domain_id',
+      where: 'p.team_id = ?',
       values: [teamId],
-      sorts: { domain_name: 'domain_name', id: 'id', permission: 'permission' },
+      sorts: { domain_name: 'p.domain_name', id: 'p.id', permission: 'p.permission' },
       fallback: 'domain_name',
-      id: 'id',
-      search: ['domain_name'],
+      id: 'p.id',
+      search: ['p.domain_name'],
     });
+    const shown = ({ apart, domain_name: name, ...row }: (typeof list)[0]) => ({
+      ...row,
+      domain_name: shownName({ name, apart }),
+    });
+    return { total, list: list.map(shown) };
   }
 
   /** The rights of all teams on a domain. @throws AppError 400001 for an unknown `sort` */

@@ -24,6 +24,9 @@ function ofToken({ token }: Principal): number[] | null {
   return [...new Set(allowing.flatMap((rule) => rule.domains as number[]))];
 }
 
+const denialOf = ({ token }: Principal, need: Right): string =>
+  token ? TOKEN_DENIED : `No ${need === 'read' ? 'read' : 'write'} permission on this domain`;
+
 /**
  * Decides every access to domains: the same grants for single checks and for lists. Administrators may do everything;
  * others what they own, and what their teams were given; a token at most what its domains and rules allow. Nothing is
@@ -64,11 +67,7 @@ export class DomainPolicy {
     const only = ofToken(me);
     if (only && !only.includes(id)) return no('token', TOKEN_DENIED);
     const { level, hosts } = domain?.access ?? { level: 0, hosts: [] };
-    if (level < READ)
-      return no(
-        'creator',
-        me.token ? TOKEN_DENIED : `No ${need === 'read' ? 'read' : 'write'} permission on this domain`,
-      );
+    if (level < READ) return no('creator', denialOf(me, need));
     if (need === 'own' && me.role < Role.Admin && domain?.owner_id !== me.userId)
       return no(
         'creator',
@@ -81,7 +80,7 @@ export class DomainPolicy {
       return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
     }
     if (hosts.length) return no('creator', `Writing is limited to ${hosts.join(', ')}`);
-    return no('creator', me.token ? TOKEN_DENIED : 'No write permission on this domain');
+    return no('creator', denialOf(me, need));
   }
 
   /** Whose domains the lists of this principal are narrowed to. */

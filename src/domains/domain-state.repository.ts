@@ -1,43 +1,64 @@
+import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now } from '../platform/common/clock.js';
-import type { Db } from '../platform/database/db.js';
+import { Db } from '../platform/database/db.js';
+
+/** A domain as its provider was read last. */
+interface DomainAtProvider {
+  synced_at: string | null;
+  /** the account's credentials as they are stored */
+  sealed: string | null;
+}
 
 /**
  * What a domain's row holds about its cached records. Written in the transaction that changes those; each of these
  * locks the row until it ends, so that the writers of one domain follow each other.
  */
-export const domainState = {
+@Injectable()
+export class DomainStateRepository {
+  constructor(private readonly db: Db) {}
+
   /** A change of records is committed: a sync that was listing meanwhile sees it. */
-  raiseRevision: (db: Db, manager: EntityManager, id: number) =>
-    db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [id], manager),
+  async raiseRevision(id: number, manager: EntityManager): Promise<void> {
+    await this.db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [id], manager);
+  }
 
   /** How often its records were changed. In a transaction that has locked the row it stays so. */
-  async revision(db: Db, manager: EntityManager, id: number): Promise<number> {
-    return (
-      (await db.row<{ revision: number }>('SELECT revision FROM domains WHERE id = ?', [id], manager))?.revision ?? 0
-    );
-  },
+  async revision(id: number, manager: EntityManager): Promise<number> {
+    const sql = 'SELECT revision FROM domains WHERE id = ?';
+    return (await this.db.row<{ revision: number }>(sql, [id], manager))?.revision ?? 0;
+  }
 
   /** So many records more, or fewer. */
-  addRecords: (db: Db, manager: EntityManager, id: number, count: number) =>
-    db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [count, id], manager),
+  async addRecords(id: number, count: number, manager: EntityManager): Promise<void> {
+    await this.db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [count, id], manager);
+  }
 
   /** So many records in all. */
-  setRecords: (db: Db, manager: EntityManager, id: number, count: number) =>
-    db.run('UPDATE domains SET records_count = ? WHERE id = ?', [count, id], manager),
+  async setRecords(id: number, count: number, manager: EntityManager): Promise<void> {
+    await this.db.run('UPDATE domains SET records_count = ? WHERE id = ?', [count, id], manager);
+  }
 
-  /** When the cache last followed the provider. Locks the row: no synchronisation ends before this transaction does. */
-  async lastSync(db: Db, manager: EntityManager, id: number): Promise<string | null> {
-    await db.lock(manager, 'domains', { id });
-    const sql = 'SELECT synced_at FROM domains WHERE id = ?';
-    return (await db.row<{ synced_at: string | null }>(sql, [id], manager))?.synced_at ?? null;
-  },
+  /**
+   * When the cache last followed the provider, and how the provider is reached. Locks the row: no synchronisation ends,
+   * and the account is not taken to another server, before this transaction ends.
+   * @returns undefined where there is no such domain any more
+   */
+  async lastSync(id: number, manager: EntityManager): Promise<DomainAtProvider | undefined> {
+    await this.db.lock(manager, 'domains', { id });
+    const sql = `SELECT d.synced_at, a.credentials AS sealed FROM domains d JOIN dns_accounts a ON a.id = d.account_id
+      WHERE d.id = ?`;
+    return this.db.row<DomainAtProvider>(sql, [id], manager);
+  }
 
   /** The cache follows the provider as of now. */
-  synced: (db: Db, manager: EntityManager, id: number) =>
-    db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), id], manager),
+  async synced(id: number, manager: EntityManager): Promise<void> {
+    await this.db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), id], manager);
+  }
 
   /** All that other domains of the zone had done by this revision is in the cache. */
-  caughtUp: (db: Db, manager: EntityManager, id: number, revision: number) =>
-    db.run('UPDATE domains SET stale_revision = NULL WHERE id = ? AND stale_revision <= ?', [id, revision], manager),
-};
+  async caughtUp(id: number, revision: number, manager: EntityManager): Promise<void> {
+    const sql = 'UPDATE domains SET stale_revision = NULL WHERE id = ? AND stale_revision <= ?';
+    await this.db.run(sql, [id, revision], manager);
+  }
+}

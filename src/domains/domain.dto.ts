@@ -5,7 +5,7 @@ import { IsOmittable, IsTime, MAX_ID } from '../platform/common/validation.js';
 import { CapabilitiesView } from '../providers/provider.dto.js';
 
 export class DomainQuery extends PageQuery {
-  /** exact name; IDN and a final dot are accepted */
+  /** exact name; IDN and a final dot are accepted; it finds no private zone */
   @IsOptional()
   @IsString()
   @IsNotEmpty()
@@ -53,7 +53,7 @@ export class DomainDeleteQuery {
 }
 
 export class DomainInput {
-  /** zone name; IDN is stored as A-labels */
+  /** zone name; IDN is stored as A-labels; of zones of one name the public one */
   @IsString()
   @IsNotEmpty()
   @MaxLength(255)
@@ -78,7 +78,7 @@ export class DomainInput {
 
 export class DomainView {
   id!: number;
-  /** lower case, A-labels */
+  /** lower case, A-labels; of a private zone with its id: `example.com (Z0PRIVATE)` */
   name!: string;
   /** the name as people write it */
   unicode_name!: string;
@@ -88,6 +88,8 @@ export class DomainView {
   owner_id!: number | null;
   /** the provider's id of the zone */
   remote_id!: string;
+  /** it is a private zone of the provider: public DNS knows nothing of it, and no name finds it */
+  private!: boolean;
   /** missing: no longer listed by the provider */
   status!: 'active' | 'missing';
   records_count!: number;

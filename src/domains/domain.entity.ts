@@ -5,7 +5,7 @@ import { Team } from '../teams/team.entity.js';
 import { User } from '../users/user.entity.js';
 
 @Entity('domains')
-@Index('domains_account_name_uq', ['account_id', 'name'], { unique: true })
+@Index('domains_account_zone_uq', ['account_id', 'name', 'apart'], { unique: true })
 @Index('domains_name_ix', ['name'])
 @Index('domains_owner_ix', ['owner_id'])
 @Index('domains_remote_ix', ['remote_id'])
@@ -14,6 +14,8 @@ export class Domain {
   @Id() id!: number;
   /** lower case, A-labels, no final dot */
   @Str(253) name!: string;
+  /** the zone's id where it is private, which sets it apart from the public one of its name; else empty */
+  @Str(255, { default: '' }) apart!: string;
   @Int() account_id!: number;
   @ManyToOne(() => DnsAccount, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
   @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'domains_account_fk' })

@@ -44,10 +44,11 @@ export class DomainsController {
   }
 
   /**
-   * Adds a zone of an account; it must exist at the provider (404001), unless `create` makes it there (501001 where the
-   * provider cannot). Its records are read at once. Answers 409001 when it is here already, 500002 when the provider
-   * fails. One that lies below or above somebody else's domain, or has its name in another account, is for
-   * administrators (403001), and asks them for `force=true` (409001); so is a public suffix such as `co.uk`.
+   * Adds a public zone of an account; it must exist at the provider (404001), unless `create` makes it there (501001
+   * where the provider cannot). Its records are read at once. Answers 409001 when it is here already, or only a private
+   * zone has the name, 500002 when the provider fails. One that lies below or above somebody else's domain, or has its
+   * name in another account, is for administrators (403001), and asks them for `force=true` (409001); so is a public
+   * suffix such as `co.uk`.
    */
   @Post()
   @Access({})
@@ -74,9 +75,10 @@ export class DomainsController {
     return this.facts.lines(domain);
   }
 
-  /** Changes remark or expiry. */
+  /** Changes remark, expiry, and whether certificates are watched, which they are not in a private zone (409001). */
   @Put(':id')
   @Access({ domain: 'write' })
+  @Fails('conflict')
   @Audited('domain.update')
   @ApiParam({ name: 'id', type: 'integer' })
   update(@OnDomain() domain: OpenDomain, @Body() body: DomainPatch, @Me() me: Caller): Promise<DomainDetail> {

@@ -8,6 +8,7 @@ import { DomainEndsRepository } from './domain-ends.repository.js';
 import { DomainPermissionsController } from './domain-permissions.controller.js';
 import { DomainPermissionsRepository } from './domain-permissions.repository.js';
 import { DomainPolicy } from './domain-policy.js';
+import { DomainStateRepository } from './domain-state.repository.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
@@ -24,12 +25,12 @@ import { Zones } from './zones.service.js';
   controllers: [DomainsController, DomainPermissionsController, PermissionsController],
   providers: [
     ...[DomainsRepository, ReadableDomainsRepository, SharedZonesRepository],
-    ...[DomainEndsRepository, DomainPermissionsRepository],
+    ...[DomainEndsRepository, DomainPermissionsRepository, DomainStateRepository],
     ...[DomainsService, DomainChanges, DomainDeletion, DomainPolicy, PermissionsService],
     ...[Zones, ZoneFacts, SharedZones, CacheAges],
   ],
   exports: [
-    ...[DomainsRepository, DomainEndsRepository],
+    ...[DomainsRepository, DomainEndsRepository, DomainStateRepository],
     ...[DomainsService, DomainDeletion, DomainPolicy, Zones, ZoneFacts, SharedZones],
   ],
 })

@@ -3,9 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Db, marks } from '../platform/database/db.js';
 import { Domain } from './domain.entity.js';
 import { DOMAIN_COLUMNS, type DomainRow } from './readable-domains.repository.js';
-
-/** A domain as a list of zones is compared with. */
-type KnownZone = Pick<Domain, 'id' | 'name' | 'remote_id' | 'status'>;
+import type { Binding, KnownZone } from './zone-identity.js';
 
 /** ids or names in one statement that reads, and rows of one that writes */
 const CHUNK = 500;
@@ -28,13 +26,13 @@ export class DomainsRepository {
     return this.db.rows("SELECT id, records_count FROM domains WHERE status = 'active' ORDER BY id");
   }
 
-  /** The domains of an account with one of these names. */
+  /** The domains of an account with one of these names, public ones. */
   async named(accountId: number, names: readonly string[]): Promise<DomainRow[]> {
     const found: DomainRow[] = [];
     for (let i = 0; i < names.length; i += CHUNK) {
       const some = names.slice(i, i + CHUNK);
       const sql = `SELECT ${DOMAIN_COLUMNS} FROM domains d JOIN dns_accounts a ON a.id = d.account_id
-        WHERE d.account_id = ? AND d.name IN (${marks(some.length)})`;
+        WHERE d.account_id = ? AND d.apart = '' AND d.name IN (${marks(some.length)})`;
       found.push(...(await this.db.rows<DomainRow>(sql, [accountId, ...some])));
     }
     return found;
@@ -52,16 +50,16 @@ export class DomainsRepository {
   }
 
   async isInAccount(accountId: number, name: string): Promise<boolean> {
-    const sql = 'SELECT 1 AS one FROM domains WHERE account_id = ? AND name = ?';
+    const sql = "SELECT 1 AS one FROM domains WHERE account_id = ? AND name = ? AND apart = ''";
     return Boolean(await this.db.row(sql, [accountId, name]));
   }
 
-  /** The first domains with this name, or below or above it, that do not belong to this user. */
+  /** The first public domains with this name, or below or above it, that do not belong to this user. */
   overlapping(name: string, userId: number, manager?: EntityManager): Promise<{ id: number; name: string }[]> {
     const labels = name.split('.');
     const above = labels.map((_, i) => labels.slice(i).join('.'));
     return this.db.rows(
-      `SELECT id, name FROM domains WHERE (owner_id IS NULL OR owner_id <> ?)
+      `SELECT id, name FROM domains WHERE apart = '' AND (owner_id IS NULL OR owner_id <> ?)
           AND (name IN (${marks(above.length)}) OR name LIKE ? ESCAPE '!')
         ORDER BY name LIMIT 20`,
       [userId, ...above, `%.${name.replace(/_/g, '!_')}`],
@@ -97,8 +95,13 @@ export class DomainsRepository {
     return this.db.lock(manager, 'domains', { id });
   }
 
+  /** Locks those of an account. */
+  lockAll(accountId: number, manager: EntityManager): Promise<boolean> {
+    return this.db.lock(manager, 'domains', { account_id: accountId });
+  }
+
   ofAccount(accountId: number): Promise<KnownZone[]> {
-    return this.db.rows('SELECT id, name, remote_id, status FROM domains WHERE account_id = ?', [accountId]);
+    return this.db.rows('SELECT id, name, apart, remote_id, status FROM domains WHERE account_id = ?', [accountId]);
   }
 
   async activeIds(accountId: number): Promise<number[]> {
@@ -106,17 +109,26 @@ export class DomainsRepository {
     return (await this.db.rows<{ id: number }>(sql, [accountId])).map(({ id }) => id);
   }
 
-  /** The provider lists these again, or with another id. @param zones ids of domains with those of their zones */
-  async markListed(zones: readonly (readonly [id: number, remoteId: string])[], manager: EntityManager): Promise<void> {
-    for (let i = 0; i < zones.length; i += ROWS) {
-      const some = zones.slice(i, i + ROWS);
+  /** The provider lists these again, or they are bound to other zones. */
+  async markListed(bindings: readonly Binding[], manager: EntityManager): Promise<void> {
+    for (let i = 0; i < bindings.length; i += ROWS) {
+      const some = bindings.slice(i, i + ROWS);
+      const each = `CASE id ${some.map(() => 'WHEN ? THEN ?').join(' ')} END`;
       await this.db.run(
-        `UPDATE domains SET status = 'active', remote_id = CASE id ${some.map(() => 'WHEN ? THEN ?').join(' ')} END
-            WHERE id IN (${marks(some.length)})`,
-        [...some.flat(), ...some.map(([id]) => id)],
+        `UPDATE domains SET status = 'active', remote_id = ${each}, apart = ${each} WHERE id IN (${marks(some.length)})`,
+        [
+          ...some.flatMap(({ domain, remote_id }) => [domain.id, remote_id]),
+          ...some.flatMap(({ domain, apart }) => [domain.id, apart]),
+          ...some.map(({ domain }) => domain.id),
+        ],
         manager,
       );
     }
+  }
+
+  /** One whose zone is gone leaves its name to another domain of the account. */
+  async standApart(id: number, zoneId: string, manager: EntityManager): Promise<void> {
+    await this.db.run('UPDATE domains SET apart = ? WHERE id = ?', [zoneId, id], manager);
   }
 
   /** The provider does not list these any more. */

@@ -10,19 +10,21 @@ import type { DomainDetail, DomainQuery, DomainView } from './domain.dto.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
 import { ReadableDomainsRepository } from './readable-domains.repository.js';
+import { shownName } from './zone-identity.js';
 
 /** What a caller may do in a domain, for its views. */
 type Held = Pick<DomainAccess, 'level' | 'hosts'>;
 
 const domainView = (row: DomainRow, { level, hosts }: Held): DomainView => ({
   id: row.id,
-  name: row.name,
-  unicode_name: toUnicode(row.name),
+  name: shownName(row),
+  unicode_name: shownName({ ...row, name: toUnicode(row.name) }),
   account_id: row.account_id,
   account_name: row.account_name,
   provider: row.provider,
   owner_id: row.owner_id,
   remote_id: row.remote_id,
+  private: row.apart !== '',
   status: row.status,
   records_count: row.records_count,
   permission: level >= WRITE || hosts.length ? 'write' : 'read',
@@ -84,7 +86,7 @@ export class DomainsService {
     return this.domains.existing(ids);
   }
 
-  /** The domains of an account with one of these names. */
+  /** The domains of an account with one of these names, public ones. */
   named(accountId: number, names: readonly string[]): Promise<DomainRow[]> {
     return this.domains.named(accountId, names);
   }

@@ -14,6 +14,8 @@ export type ExpirySource = 'manual' | 'rdap' | 'whois' | 'provider';
 export interface DomainRow {
   id: number;
   name: string;
+  /** the zone's id where it is private; else empty */
+  apart: string;
   remote_id: string;
   account_id: number;
   account_name: string;
@@ -67,7 +69,7 @@ interface Filter {
 }
 
 /** The columns of a `DomainRow`, for queries over `domains d JOIN dns_accounts a`. */
-export const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
+export const DOMAIN_COLUMNS = `d.id, d.name, d.apart, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
   d.remark, d.records_count, d.revision, d.stale_revision, d.expires_at, d.expires_source, d.expires_checked_at, d.expiry_error,
   d.watch_certificates, d.certificate_port, d.created_at, d.synced_at`;
 const ROWS = 'JOIN domains d ON d.id = mine.id';
@@ -241,6 +243,8 @@ function filterOf(query: DomainQuery, domains: 'mine' | 'd'): Filter {
     [`${domains}.account_id = ?`, account_id],
     [`${domains}.account_id IN (SELECT p.id FROM dns_accounts p WHERE p.provider = ?)`, provider],
     [`${domains}.status = ?`, status],
+    // a private zone has no name of its own
+    [`${domains}.apart = ?`, name === undefined ? undefined : ''],
   ];
   const isGiven = ([, value]: [string, SqlValue | undefined]) => value !== undefined;
   const given = [...byName, ...byRow].filter(isGiven);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Db } from '../platform/database/db.js';
 import type { Domain } from './domain.entity.js';
+import { shownName } from './zone-identity.js';
 
 /** Domains of one zone: the same server's, with the provider's one id of it, each in an account of its own. */
 const SHARED = `JOIN domains z ON z.remote_id = d.remote_id JOIN dns_accounts y ON y.id = z.account_id
@@ -15,9 +16,12 @@ export class SharedZonesRepository {
   constructor(private readonly db: Db) {}
 
   /** All domains that are the zone of this one, itself among them, ascending. */
-  of(domainId: number, manager?: EntityManager): Promise<Pick<Domain, 'id' | 'synced_at' | 'stale_revision'>[]> {
+  of(
+    domainId: number,
+    manager?: EntityManager,
+  ): Promise<Pick<Domain, 'id' | 'revision' | 'synced_at' | 'stale_revision'>[]> {
     return this.db.rows(
-      `SELECT z.id, z.synced_at, z.stale_revision FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED}
+      `SELECT z.id, z.revision, z.synced_at, z.stale_revision FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED}
         AND d.id = ? ORDER BY z.id`,
       [domainId],
       manager,
@@ -36,12 +40,12 @@ export class SharedZonesRepository {
 
   /** Names of an account's domains that another account has, too. */
   async namesIn(accountId: number): Promise<string[]> {
-    const rows = await this.db.rows<{ name: string }>(
-      `SELECT DISTINCT d.name FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED}
+    const rows = await this.db.rows<Pick<Domain, 'name' | 'apart'>>(
+      `SELECT DISTINCT d.name, d.apart FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED}
         AND d.account_id = ? AND z.id <> d.id ORDER BY d.name LIMIT ${NAMED}`,
       [accountId],
     );
-    return rows.map(({ name }) => name);
+    return rows.map(shownName);
   }
 
   /** Marks the cache of a domain as older than its zone. */

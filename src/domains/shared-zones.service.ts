@@ -7,6 +7,8 @@ import { SharedZonesRepository } from './shared-zones.repository.js';
 export interface SharedZone {
   /** all domains that are this zone, ascending; the first one stands for all in the names of locks */
   ids: readonly [number, ...number[]];
+  /** how often the records of this domain were changed */
+  revision: number;
   syncedAt: string | null;
   /** another one of them was used to change the zone since this one's cache followed the provider */
   stale: boolean;
@@ -26,7 +28,7 @@ export class SharedZones {
     const own = rows.find(({ id }) => id === domainId);
     if (!own) throw errors.notFound('Domain');
     const ids = rows.map(({ id }) => id) as unknown as SharedZone['ids'];
-    return { ids, syncedAt: own.synced_at, stale: own.stale_revision !== null };
+    return { ids, revision: own.revision, syncedAt: own.synced_at, stale: own.stale_revision !== null };
   }
 
   /** The caches of these domains are older than the zone. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
-import { log } from '../platform/common/logger.js';
-import { countRemembered } from '../platform/metrics/metrics.js';
+import { Logger } from '../platform/common/logger.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import type { ZoneInfo } from '../providers/provider.js';
 import type { LineView } from './domain.dto.js';
 import type { DomainRow } from './domain-policy.js';
@@ -23,7 +23,11 @@ export class ZoneFacts {
     { provider: Connection['provider']; remoteId: string; until: number; info: ZoneInfo | null }
   >();
 
-  constructor(private readonly connections: ProviderConnections) {}
+  constructor(
+    private readonly connections: ProviderConnections,
+    private readonly metrics: Metrics,
+    private readonly logger: Logger,
+  ) {}
 
   /** The provider of a domain, its capabilities as they are in this zone. @throws AppError 404001 */
   async connection(domain: Zone): Promise<Connection> {
@@ -56,14 +60,14 @@ export class ZoneFacts {
     // with other credentials it may be another plan
     const same = known?.provider === provider && known.remoteId === remote_id;
     const fresh = same && known.until > Date.now();
-    countRemembered('zones', fresh);
+    this.metrics.countRemembered('zones', fresh);
     if (fresh) return known.info;
     try {
       const info = await provider.zoneInfo({ id: remote_id, name });
       this.known.set(id, { provider, remoteId: remote_id, until: Date.now() + KEEP_MS, info });
       return info;
     } catch (error) {
-      log().warn({ domain: name, err: (error as Error).message }, 'the provider tells nothing of the zone');
+      this.logger.warn({ domain: name, err: (error as Error).message }, 'the provider tells nothing of the zone');
       const info = (same && known?.info) || null;
       this.known.set(id, { provider, remoteId: remote_id, until: Date.now() + AGAIN_MS, info });
       return info;

@@ -5,11 +5,13 @@ import { zoneName } from '../dns/names.js';
 import { isPublicSuffix } from '../dns/public-suffix.js';
 import { now } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import type { RemoteZone } from '../providers/provider.js';
+import { DomainEndsRepository } from './domain-ends.repository.js';
 import { DomainsRepository } from './domains.repository.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
+import { matchZones, shownName, type ZoneConflict } from './zone-identity.js';
 
 /** lost zones that an error names; their number is always given */
 const NAMED = 100;
@@ -25,6 +27,20 @@ export interface ZonesFollowed {
   leftOut: string[];
   /** names of zones that another account has here, too */
   shared: string[];
+  conflicts: ZoneConflict[];
+  /** domains whose zones are gone, and that are bound to other ones of their names */
+  rebound: Rebound[];
+  /** names of domains whose zones turned out to be private */
+  hidden: string[];
+  /** names of private domains whose zones turned out to be public, and that have the name now */
+  opened: string[];
+}
+
+/** A domain that is bound to another zone than before. */
+interface Rebound {
+  name: string;
+  from: string;
+  to: string;
 }
 
 /** Makes the domains of an account those that its provider lists. */
@@ -33,8 +49,10 @@ export class Zones {
   constructor(
     private readonly db: Db,
     private readonly domains: DomainsRepository,
+    private readonly ends: DomainEndsRepository,
     private readonly sharing: SharedZonesRepository,
     private readonly blockers: DeletionBlockers,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -49,24 +67,24 @@ export class Zones {
     confirm: boolean,
     tell: (manager: EntityManager, lost: readonly string[]) => Promise<void>,
   ): Promise<ZonesFollowed> {
-    const zones = dedupe(listed);
+    const zones = valid(listed, this.logger);
     const known = await this.domains.ofAccount(account.id);
-    const byName = new Map(known.map((d) => [d.name, d]));
-    const names = new Set(zones.map((z) => z.name));
-    const fresh = zones.filter((z) => !byName.has(z.name));
+    const { listed: found, fresh, gone, yielding, conflicts } = matchZones(known, zones);
     // one that was deleted a moment ago comes with the next synchronisation
     const late = await this.blockers.lateNames(fresh.map((z) => z.name));
-    const added = fresh.filter((z) => !isPublicSuffix(z.name) && !late.has(z.name));
-    const leftOut = fresh.filter((z) => isPublicSuffix(z.name)).map((z) => z.name);
-    const gone = known.filter((d) => !names.has(d.name));
+    const isSuffix = ({ name, apart }: (typeof fresh)[0]) => !apart && isPublicSuffix(name);
+    const added = fresh.filter((z) => !isSuffix(z) && !late.has(z.name));
+    const leftOut = fresh.filter(isSuffix).map((z) => z.name);
     const active = known.filter((d) => d.status === 'active').length;
     const lost = gone.filter((d) => d.status === 'active');
-    const lostNames = lost.map((d) => d.name);
+    const lostNames = lost.map(shownName);
     if (!confirm) assertCredible(zones.length, active, lostNames);
-    const moved = zones.flatMap(({ name, id }) => {
-      const domain = byName.get(name);
-      return domain && (domain.remote_id !== id || domain.status !== 'active') ? [[domain.id, id] as const] : [];
-    });
+    const moved = found.filter(
+      ({ domain, remote_id, apart }) =>
+        domain.remote_id !== remote_id || domain.apart !== apart || domain.status !== 'active',
+    );
+    const hidden = moved.filter(({ domain, apart }) => apart && !domain.apart).map(({ domain }) => domain);
+    const opened = moved.filter(({ domain, apart }) => domain.apart && !apart).map(({ domain }) => domain);
     await this.db.transaction(async (manager) => {
       const row = {
         account_id: account.id,
@@ -77,19 +95,38 @@ export class Zones {
         records_count: 0,
         revision: 0,
       };
-      const rows = added.map(({ name, id }) => ({ ...row, name, remote_id: id }));
+      // first those that leave their names to others: without a zone, then private ones
+      for (const { id, remote_id } of yielding) await this.domains.standApart(id, remote_id, manager);
+      for (const closed of [true, false])
+        await this.domains.markListed(
+          moved.filter(({ apart }) => Boolean(apart) === closed),
+          manager,
+        );
+      await this.ends.forget(
+        [...hidden, ...yielding].map(({ id }) => id),
+        manager,
+      );
+      const rows = added.map(({ name, id, apart }) => ({ ...row, name, apart, remote_id: id }));
       await this.domains.addAll(rows, manager);
-      await this.domains.markListed(moved, manager);
       await this.domains.markMissing(
         lost.map(({ id }) => id),
         manager,
       );
       if (lost.length) await tell(manager, lostNames);
     });
-    const ids = await this.domains.activeIds(account.id);
-    const counts = { added: added.length, updated: zones.length - fresh.length, missing: gone.length };
-    const shared = await this.sharing.namesIn(account.id);
-    return { counts, ids, lost: lostNames, leftOut, shared };
+    return {
+      counts: { added: added.length, updated: found.length, missing: gone.length },
+      ids: await this.domains.activeIds(account.id),
+      lost: lostNames,
+      leftOut,
+      shared: await this.sharing.namesIn(account.id),
+      conflicts,
+      rebound: moved.flatMap(({ domain: { name, remote_id: from }, remote_id: to }) =>
+        from === to ? [] : { name, from, to },
+      ),
+      hidden: hidden.map(({ name }) => name),
+      opened: opened.map(({ name }) => name),
+    };
   }
 }
 
@@ -102,15 +139,16 @@ function assertCredible(listed: number, known: number, lost: readonly string[]):
   throw errors.suspicious(`${words} ?confirm=true marks as missing: ${few}`, { count: lost.length, of: known, names });
 }
 
-/** Providers may list a name twice (split-horizon zones); the first one counts, since an account holds a name once. */
-function dedupe(zones: readonly RemoteZone[]): RemoteZone[] {
+/** The zones whose names are valid, in canonical form, each once. */
+function valid(zones: readonly RemoteZone[], logger: Logger): RemoteZone[] {
   const seen = new Map<string, RemoteZone>();
   for (const zone of zones) {
     try {
       const name = zoneName(zone.name);
-      if (!seen.has(name)) seen.set(name, { ...zone, name });
+      const key = `${name} ${zone.id}`;
+      if (!seen.has(key)) seen.set(key, { ...zone, name });
     } catch {
-      log().warn({ zone: zone.name }, 'a zone of the provider has no valid name; left out');
+      logger.warn({ zone: zone.name }, 'a zone of the provider has no valid name; left out');
     }
   }
   return [...seen.values()];

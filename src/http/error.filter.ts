@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { ZoneRequest } from '../access/access.js';
 import { FailedChanges } from '../audit/failed-changes.service.js';
 import { AppError, errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { isDatabaseDown, isDatabaseSlow, isFromDriver, pointsNowhere, whyUnwritable } from '../platform/database/db.js';
 import { methodsOf } from '../platform/http/methods.js';
@@ -11,6 +11,20 @@ import { currentProtocol } from '../platform/http/protocol.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
 const INTERNAL = new AppError(500, 500001, 'Internal error');
+
+/** Nest's replacement of the parser's own errors. */
+function unparsed(error: HttpException): AppError | null {
+  if (error.getStatus() === 413) return errors.tooLarge();
+  if (error.getStatus() >= 500) return null;
+  return /URI|decode/.test(error.message) ? UNDECODABLE : errors.field('body', 'is not valid JSON');
+}
+
+/** There is no handler for the path, or for the method. */
+function unhandled(request: ZoneRequest): AppError {
+  const methods = methodsOf(request);
+  if (methods.length) return errors.method(request.method, methods);
+  return errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`);
+}
 
 /** What clients are shown of a failure; null where only the log has the details. */
 function publicError(error: unknown, request: ZoneRequest): AppError | null {
@@ -24,16 +38,8 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (type === 'entity.too.large') return errors.tooLarge();
   if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');
   if (typeof type === 'string' && status && status < 500) return errors.field('body', 'cannot be read');
-  // no handler for the path, or for the method
-  if (error instanceof NotFoundException) {
-    const methods = methodsOf(request);
-    if (methods.length) return errors.method(request.method, methods);
-    return errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`);
-  }
-  if (error instanceof HttpException && error.getStatus() === 413) return errors.tooLarge();
-  // Nest's replacement of the parser's own errors
-  if (error instanceof HttpException && error.getStatus() < 500)
-    return /URI|decode/.test(error.message) ? UNDECODABLE : errors.field('body', 'is not valid JSON');
+  if (error instanceof NotFoundException) return unhandled(request);
+  if (error instanceof HttpException) return unparsed(error);
   // a path such as /%ff cannot be decoded
   if (error instanceof URIError) return UNDECODABLE;
   return null;
@@ -48,6 +54,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly failedChanges: FailedChanges,
     private readonly database: DatabaseService,
+    private readonly logger: Logger,
   ) {}
 
   /** The failure of a statement since another version changed the schema, which the regular check has not seen yet. */
@@ -65,8 +72,8 @@ export class ErrorFilter implements ExceptionFilter {
     const { requestId } = request.caller;
     const { method, originalUrl } = request;
     const line = { requestId, method, path: originalUrl.split('?')[0], code: answer.code };
-    if (!shown) log().error({ ...line, reason: (error as Error)?.message, err: error }, 'internal error');
-    else if (answer.status >= 500) log().warn({ ...line, reason: answer.message }, 'failed');
+    if (!shown) this.logger.error({ ...line, reason: (error as Error)?.message, err: error }, 'internal error');
+    else if (answer.status >= 500) this.logger.warn({ ...line, reason: answer.message }, 'failed');
     await this.failedChanges.record(request, answer.message);
     if (response.headersSent) {
       response.end();

@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { SigningKey } from '../auth/sessions/signing-key.js';
 import { clockOffsetMs, isClockOff, within } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { Db, isDatabaseDown } from '../platform/database/db.js';
 import { Installation } from '../platform/database/installation.js';
@@ -28,6 +28,7 @@ export class HealthService {
     private readonly redis: RedisLink,
     private readonly adapters: HttpAdapterHost<FastExpressAdapter>,
     private readonly installation: Installation,
+    private readonly logger: Logger,
   ) {}
 
   /** @throws AppError 503001 */
@@ -58,7 +59,7 @@ export class HealthService {
     if (!(await this.users.someExist())) return { status: 'setup' };
     await this.key.get().catch((error: Error) => {
       if (isDatabaseDown(error)) throw error;
-      log().error({ err: error.message }, 'the secret that signs logins cannot be decrypted');
+      this.logger.error({ err: error.message }, 'the secret that signs logins cannot be decrypted');
       throw errors.notReady('The secret that signs logins cannot be decrypted; the log says why', 60);
     });
     const { state } = this.redis;

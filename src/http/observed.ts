@@ -1,9 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { ZoneRequest } from '../access/access.js';
-import { log } from '../platform/common/logger.js';
+import type { Logger } from '../platform/common/logger.js';
 import type { Config } from '../platform/config/config.js';
-import { requestSeconds } from '../platform/metrics/metrics.js';
-import { requestSpan } from '../platform/traces/traces.js';
+import type { Metrics } from '../platform/metrics/metrics.js';
+import type { Traces } from '../platform/traces/traces.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -11,8 +11,8 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const GONE = 499;
 
 /** Logs each request (reads: debug; slow ones: a warning), and records its metrics and span. */
-export function observed({ slowMs, metrics }: Config) {
-  const measured = metrics.on || metrics.port !== null;
+export function observed({ slowMs, metrics: { on, port } }: Config, metrics: Metrics, traces: Traces, logger: Logger) {
+  const measured = on || port !== null;
   return (incoming: Request, response: Response, next: NextFunction): void => {
     const begin = performance.now();
     const { method } = incoming;
@@ -36,20 +36,26 @@ export function observed({ slowMs, metrics }: Config) {
       });
       if (measured) {
         const labels = { method: known, route: routeOf(incoming) };
-        requestSeconds.observe({ ...labels, status }, passed / 1000);
+        metrics.requestSeconds.observe({ ...labels, status }, passed / 1000);
       }
       // time that a client asked to wait for does not count
-      if (passed - (Number(response.locals.waitedMs) || 0) > slowMs) log().warn(line(), 'slow request');
-      else if (method !== 'GET') log().info(line(), 'request');
-      else if (log().isLevelEnabled('debug')) log().debug(line(), 'request');
+      const slow = passed - (Number(response.locals.waitedMs) || 0) > slowMs;
+      logEnd(logger, method, slow, line);
     });
     const { requestId } = (incoming as ZoneRequest).caller;
-    const span = requestSpan(known, requestId, incoming.headers.traceparent);
+    const span = traces.request(known, requestId, incoming.headers.traceparent);
     // also of aborted requests, and of streams
     if (span) response.once('close', () => span.end(routeOf(incoming), response.statusCode));
     if (span) span.run(next);
     else next();
   };
+}
+
+/** @param line made only where it is logged */
+function logEnd(logger: Logger, method: string, slow: boolean, line: () => object): void {
+  if (slow) logger.warn(line(), 'slow request');
+  else if (method !== 'GET') logger.info(line(), 'request');
+  else if (logger.isLevelEnabled('debug')) logger.debug(line(), 'request');
 }
 
 /** The pattern, not the path: the number of paths is unbounded. */

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { ZoneRequest } from '../access/access.js';
 import { inCidrs } from '../platform/common/cidr.js';
 import { type AppError, errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import type { Logger } from '../platform/common/logger.js';
 import type { Config } from '../platform/config/config.js';
 import { currentProtocol } from '../platform/http/protocol.js';
 
@@ -24,10 +24,10 @@ const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '').slic
 /**
  * Sets id and client address of a request, and strips the path prefix of BASE_URL.
  */
-export function requestContext(config: Config) {
+export function requestContext(config: Config, logger: Logger) {
   const { basePath, trustedProxies } = config;
   if (trustedProxies.some(([, bits]) => bits === 0))
-    log().warn('TRUSTED_PROXIES trusts everybody: whoever reaches the service chooses the address it is counted by');
+    logger.warn('TRUSTED_PROXIES trusts everybody: whoever reaches the service chooses the address it is counted by');
   let told = false;
   return (incoming: Request, response: Response, next: NextFunction): void => {
     const request = incoming as ZoneRequest;
@@ -39,7 +39,7 @@ export function requestContext(config: Config) {
     if (!told && request.headers['x-forwarded-for'] && !inCidrs(request.socket.remoteAddress ?? '', trustedProxies)) {
       told = true;
       const from = plain(request.socket.remoteAddress ?? '');
-      log().warn({ from }, 'X-Forwarded-For of an address that TRUSTED_PROXIES does not name is not believed');
+      logger.warn({ from }, 'X-Forwarded-For of an address that TRUSTED_PROXIES does not name is not believed');
     }
     const given = request.headers['x-request-id'];
     const requestId = typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID();

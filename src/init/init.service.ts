@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Caller, Role } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
 import { AppError, errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { StartRefused } from '../platform/common/start-refused.js';
 import { alsoJudge } from '../platform/common/validation.js';
 import { type Config, ConfigError } from '../platform/config/config.js';
@@ -42,6 +42,7 @@ export class InitService implements OnModuleInit {
     private readonly first: FirstAdministrator,
     private readonly sealed: SealedValues,
     private readonly audit: AuditService,
+    private readonly logger: Logger,
   ) {
     alsoJudge(AdminInput, (input) => users.problems(input, Role.Super));
   }
@@ -90,10 +91,10 @@ export class InitService implements OnModuleInit {
     } catch (error) {
       if (error instanceof AppError && !(error instanceof OutboundError)) throw error;
       if (error instanceof StartRefused) {
-        log().error(error.message);
+        this.logger.error(error.message);
         throw errors.field(input.type, error.shown, 'conflict');
       }
-      log().warn({ err: (error as Error).message }, 'the chosen database cannot be opened');
+      this.logger.warn({ err: (error as Error).message }, 'the chosen database cannot be opened');
       throw errors.field(input.type, failureWords(error));
     }
     const target = { type: 'database', id: null, name: choice.type };
@@ -134,14 +135,17 @@ export class InitService implements OnModuleInit {
     if (!this.config.admin) return;
     try {
       await this.first.create(this.config.admin, 'system');
-      log().info({ username: this.config.admin.username }, 'created the first administrator from the environment');
+      this.logger.info(
+        { username: this.config.admin.username },
+        'created the first administrator from the environment',
+      );
     } catch (error) {
       if (error instanceof AppError && error.status === 403) return this.sameKey();
       if (error instanceof AppError) {
         const words = error.message.replace(/^username/, 'ADMIN_USERNAME').replace(/password: /, 'ADMIN_PASSWORD: ');
         // at the start it ends the process; with a database that is opened later it is only logged
         this.presetProblem = new ConfigError(`Wrong configuration:\n  ${words}`);
-        log().warn(this.presetProblem.message);
+        this.logger.warn(this.presetProblem.message);
         return;
       }
       throw error;

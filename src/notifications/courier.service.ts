@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@
 import type { EntityManager } from 'typeorm';
 import { now, within } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { zoned } from '../platform/common/time-zone.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { Db, isDatabaseDown } from '../platform/database/db.js';
@@ -59,6 +59,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     private readonly hooks: Hooks,
     private readonly mailer: Mailer,
     private readonly installation: Installation,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -77,7 +78,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   private wake(): void {
     this.again = true;
     this.looking ??= this.look()
-      .catch(report)
+      .catch((error) => this.report(error))
       .finally(() => {
         this.looking = null;
       });
@@ -90,7 +91,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
         if (this.workers.has(channel)) continue;
         const worker = this.pool
           .run({ user: channel, target: channel }, () => this.work(channel))
-          .catch(report)
+          .catch((error) => this.report(error))
           .finally(() => this.workers.delete(channel));
         this.workers.set(channel, worker);
       }
@@ -165,9 +166,10 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     const delay = Math.max(least, Math.min(waitMs, HOUR));
     const over = (refused && row.tries >= REFUSED_TRIES) || now(delay) >= row.until_at;
     const details = { delivery: row.id, channel: row.channel, event: row.event, tries: row.tries };
-    if (!(error instanceof ChannelError)) log().error({ ...details, err: error }, 'a notice could not be prepared');
-    else if (over) log().error({ ...details, err: words }, 'a notice could not be delivered');
-    else log().warn({ ...details, err: words }, 'a notice could not be delivered yet');
+    if (!(error instanceof ChannelError))
+      this.logger.error({ ...details, err: error }, 'a notice could not be prepared');
+    else if (over) this.logger.error({ ...details, err: words }, 'a notice could not be delivered');
+    else this.logger.warn({ ...details, err: words }, 'a notice could not be delivered yet');
     await this.note(row, over ? 'dead' : 'waiting', over ? row.next_at : now(delay), words);
     return over;
   }
@@ -187,9 +189,9 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   private tidy(): Promise<void> {
     return this.deliveries.removeEndedBefore(now(-KEEP_MS));
   }
-}
 
-/** An unavailable database is not logged here: the next tick tries again. */
-function report(error: unknown): void {
-  if (!isDatabaseDown(error)) log().error({ err: error }, 'the outbox of notices could not be worked on');
+  /** An unavailable database is not logged here: the next tick tries again. */
+  private report(error: unknown): void {
+    if (!isDatabaseDown(error)) this.logger.error({ err: error }, 'the outbox of notices could not be worked on');
+  }
 }

@@ -60,7 +60,11 @@ export function words(response: string, secrets: readonly string[]): string {
 }
 
 function explanation(failure: Failure, server: string, said: string): string {
-  const { code = '', originalCode = '', message, command = '', responseCode = 0 } = failure;
+  return unreached(failure, server) ?? loginRefused(failure, server, said) ?? mailRefused(failure, server, said);
+}
+
+/** Why nothing was said over the connection; null: something was. */
+function unreached({ code = '', originalCode = '', message }: Failure, server: string): string | null {
   const name = `The mail server ${server}`;
   if (code === 'ETIMEDOUT' || code === 'EABORT')
     return `${name} did not answer in time; check host, port and whether the port expects TLS from the first byte`;
@@ -69,12 +73,27 @@ function explanation(failure: Failure, server: string, said: string): string {
     return `TLS with ${server} failed; check whether the port expects TLS from the first byte or STARTTLS`;
   if (originalCode === 'ECONNREFUSED') return `${name} cannot be reached: connection refused`;
   if (UNREACHABLE.test(originalCode)) return `${name} cannot be reached: ${originalCode}`;
+  return null;
+}
+
+/** Why the server knows nobody yet; null: it does, or demands no login. */
+function loginRefused(
+  { code = '', command = '', responseCode = 0 }: Failure,
+  server: string,
+  said: string,
+): string | null {
+  const name = `The mail server ${server}`;
   if (command === 'STARTTLS' || code === 'ETLS')
     return responseCode ? `${name} does not offer STARTTLS: ${said}` : `TLS with ${server} failed`;
   if (responseCode === 530 || responseCode === 538)
     return `${name} demands ${/tls/i.test(said) ? 'STARTTLS' : 'a login (user name and password)'}: ${said}`;
   if (code === 'EAUTH')
     return responseCode ? `${name} refused user name or password: ${said}` : `${name} offers no login that fits`;
+  return null;
+}
+
+function mailRefused({ code = '', command = '', responseCode = 0 }: Failure, server: string, said: string): string {
+  const name = `The mail server ${server}`;
   if (command === 'RCPT TO' && responseCode)
     return `${name} ${responseCode < 500 ? 'put off' : 'refused'} the recipient: ${said}`;
   if (command === 'MAIL FROM' && responseCode) return `${name} refused the sender: ${said}`;

@@ -17,7 +17,7 @@ export interface MailContent {
   timezone?: string;
   values: Record<string, string | number>;
   /** of a notice: the id of its delivery */
-  delivery?: number;
+  delivery?: number | undefined;
 }
 
 export const MAIL_CONTEXT = 'mails.content';

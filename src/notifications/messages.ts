@@ -105,35 +105,32 @@ export function secretsOf({ type, config }: StoredChannel): string[] {
   return [secret ?? '', token ?? '', url, host, hostname, ...parts.filter((part) => part.length >= 8)];
 }
 
+/** What an answer says: whether it accepts the message (where its status does, too), and how it describes an error. */
+type Told = [accepted: boolean, code?: unknown, words?: unknown];
+const ofErrcode = ({ errcode, errmsg }: Record<string, unknown>): Told => [errcode === 0, errcode, errmsg];
+const TOLD: Partial<Record<string, (body: Record<string, unknown>, text: string) => Told>> = {
+  dingtalk: ofErrcode,
+  wecom: ofErrcode,
+  feishu(body) {
+    const code = body.code ?? body.StatusCode;
+    return [code === 0, code, body.msg ?? body.StatusMessage];
+  },
+  telegram: ({ ok, error_code, description }) => [ok === true, error_code, description],
+  discord: ({ code, message }) => [true, code, message],
+  slack: (_body, text) => [true, undefined, /^\w{1,64}$/.test(text) ? text : undefined],
+};
+
 /**
  * Why a message was refused, by the field of the answer in which the vendor describes errors, and nothing else of it:
  * somebody who sets an address must not read arbitrary pages here. Null: it was accepted. Several vendors refuse with
  * the status 200.
  */
 export function refusal({ type }: StoredChannel, status: number, text: string): string | null {
-  const body = parsed(text);
-  const success = status >= 200 && status < 300;
-  const told = (code: unknown, words: unknown) =>
-    [typeof words === 'string' && words, code !== undefined && `code ${Number(code)}`, `HTTP ${status}`]
-      .filter(Boolean)
-      .join(', ');
-  switch (type) {
-    case 'dingtalk':
-    case 'wecom':
-      return success && body.errcode === 0 ? null : told(body.errcode, body.errmsg);
-    case 'feishu': {
-      const code = body.code ?? body.StatusCode;
-      return success && code === 0 ? null : told(code, body.msg ?? body.StatusMessage);
-    }
-    case 'telegram':
-      return success && body.ok === true ? null : told(body.error_code, body.description);
-    case 'discord':
-      return success ? null : told(body.code, body.message);
-    case 'slack':
-      return success ? null : told(undefined, /^\w{1,64}$/.test(text) ? text : undefined);
-    default:
-      return success ? null : told(undefined, undefined);
-  }
+  const [accepted, code, words]: Told = TOLD[type]?.(parsed(text), text) ?? [true];
+  if (accepted && status >= 200 && status < 300) return null;
+  return [typeof words === 'string' && words, code !== undefined && `code ${Number(code)}`, `HTTP ${status}`]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function parsed(text: string): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now } from '../platform/common/clock.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import { Events, type Notice, type NoticeEvent } from '../platform/events/events.js';
 import { clipped, storable } from '../platform/outbound/outbound-error.js';
@@ -36,6 +36,7 @@ export class Notices implements OnModuleInit {
     private readonly deliveries: DeliveriesRepository,
     private readonly settings: SettingsService,
     private readonly events: Events,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -70,7 +71,10 @@ export class Notices implements OnModuleInit {
   private async insert(manager: EntityManager, id: string, channel: string, notice: Notice): Promise<void> {
     const { event, text, domain = null, details = {} } = notice;
     if (ENDLESS.has(event) && (await this.deliveries.countWaiting(channel, event, manager)) >= MOST_WAITING) {
-      log().warn({ channel, event }, 'too many notices of this event wait for the channel: it is not told of one more');
+      this.logger.warn(
+        { channel, event },
+        'too many notices of this event wait for the channel: it is not told of one more',
+      );
       return;
     }
     const content = JSON.stringify({ text: clipped(storable(oneLine(text)), MAX_TEXT), details });

@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit }
 import { now, sleep, timeMs } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { sha256 } from '../platform/common/hash.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { POOLS } from '../platform/common/pools.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG, SECRET_BOX } from '../platform/config/config.module.js';
@@ -61,6 +61,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     private readonly installation: Installation,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -84,7 +85,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     if (this.stopped || !this.database.open || this.installation.halted) return;
     if (this.workers.size >= POOLS.mails.all) return;
     const worker: Promise<void> = this.work()
-      .catch(report)
+      .catch((error) => this.report(error))
       .finally(() => this.workers.delete(worker));
     this.workers.add(worker);
   }
@@ -159,8 +160,8 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     const over = permanent || delay === undefined || timeMs() + delay >= expiry;
     const { id, template, tries } = row;
     const details = { mail: id, template, tries, err: message };
-    if (over) log().error(details, 'a mail could not be sent');
-    else log().warn(details, 'a mail could not be sent yet');
+    if (over) this.logger.error(details, 'a mail could not be sent');
+    else this.logger.warn(details, 'a mail could not be sent yet');
     if (over && template === 'notice') await this.noticeFailed(row, message);
     await this.note(row, over ? 'failed' : 'waiting', over ? row.next_at : now(delay), message);
   }
@@ -199,9 +200,9 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     for (const notice of await this.mails.waitingNoticesBefore(before)) await this.noticeFailed(notice, why);
     await this.mails.failBefore(before, why);
   }
-}
 
-/** An unavailable database is not logged here: the next tick tries again. */
-function report(error: unknown): void {
-  if (!isDatabaseDown(error)) log().error({ err: error }, 'the outbox of mails could not be worked on');
+  /** An unavailable database is not logged here: the next tick tries again. */
+  private report(error: unknown): void {
+    if (!isDatabaseDown(error)) this.logger.error({ err: error }, 'the outbox of mails could not be worked on');
+  }
 }

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now, sleep, within } from '../platform/common/clock.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import { Events, type Readers } from '../platform/events/events.js';
 import type { LoggedEvent } from './event.entity.js';
@@ -36,6 +36,7 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     private readonly log: EventsLogRepository,
     private readonly events: Events,
     private readonly wake: Wake,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -100,12 +101,14 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
         this.wake.tell();
       } catch (error) {
         this.waiting.unshift(...rows);
-        log().warn({ err: (error as Error).message }, 'events cannot be written down for streams; trying again');
+        this.logger.warn({ err: (error as Error).message }, 'events cannot be written down for streams; trying again');
         if (this.stopping) return;
         await sleep(AGAIN_MS);
       }
     }
-    await this.prune().catch((error: Error) => log().warn({ err: error.message }, 'old events cannot be removed'));
+    await this.prune().catch((error: Error) =>
+      this.logger.warn({ err: error.message }, 'old events cannot be removed'),
+    );
   }
 
   /**

@@ -6,8 +6,8 @@ import { timeMs } from '../platform/common/clock.js';
 import { AppError, errors } from '../platform/common/errors.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { sha256 } from '../platform/common/hash.js';
-import { log } from '../platform/common/logger.js';
-import { provide } from '../platform/metrics/metrics.js';
+import { Logger } from '../platform/common/logger.js';
+import { Metrics } from '../platform/metrics/metrics.js';
 import type { LoggedEvent } from './event.entity.js';
 import { EventLog } from './event-log.service.js';
 import { EventVisibility } from './event-visibility.service.js';
@@ -64,9 +64,11 @@ export class Streams implements OnModuleDestroy {
     private readonly wake: Wake,
     private readonly sessions: JwtStrategy,
     private readonly tokens: ApiTokenStrategy,
+    metrics: Metrics,
+    private readonly logger: Logger,
   ) {
     wake.listener = () => this.nudge();
-    provide('zoneward_event_streams', () => ({ open: this.size }));
+    metrics.provide('zoneward_event_streams', () => ({ open: this.size }));
   }
 
   /** The number of streams. */
@@ -140,7 +142,7 @@ export class Streams implements OnModuleDestroy {
           this.trouble = null;
         },
         ({ message }: Error) => {
-          if (message !== this.trouble) log().warn({ err: message }, 'streams of events cannot look');
+          if (message !== this.trouble) this.logger.warn({ err: message }, 'streams of events cannot look');
           this.trouble = message;
         },
       );

@@ -1,24 +1,19 @@
 import type { Dispatcher } from 'undici';
 import type { Cidr } from '../platform/common/cidr.js';
-import { log } from '../platform/common/logger.js';
-import { providerSeconds, queueSeconds } from '../platform/metrics/metrics.js';
+import type { Logger } from '../platform/common/logger.js';
+import type { Metrics } from '../platform/metrics/metrics.js';
 import { assertUrlAllowed, resolveAllowed } from '../platform/outbound/guard.js';
-import { type Annotate, traced } from '../platform/traces/traces.js';
-import { asProviderError, ProviderError, storable } from './kit/http/errors.js';
+import type { Annotate, Traces } from '../platform/traces/traces.js';
+import { asProviderError, ProviderError } from './kit/http/errors.js';
 import { Http } from './kit/http/http-client.js';
 import { RateLimiter } from './kit/http/rate-limiter.js';
 import { inChunks } from './kit/records/chunks.js';
 import { coalesce } from './kit/rrsets/coalesce.js';
 import { keyText } from './kit/rrsets/record-set.js';
-import type {
-  Apply,
-  Credentials,
-  DnsProvider,
-  Installation,
-  Outcome,
-  ProviderDefinition,
-  RemoteRecord,
-} from './provider.js';
+import { kept, keptOutcome } from './kit/values/kept.js';
+import { zoneNamed } from './kit/zone/zones.js';
+import type { Apply, Credentials, DnsProvider, Installation, Outcome, ProviderDefinition } from './provider.js';
+import { memorySessions, type SharedSessions } from './shared-sessions.js';
 import { type TunnelApi, tunnelVerbs } from './tunnels.js';
 
 /** ms that a call without a deadline waits for its turn and for a busy provider */
@@ -26,8 +21,8 @@ const WAIT_MS = 30_000;
 /** single changes of several requests that are sent in one call */
 const COALESCED = 100;
 
-/** characters of a remark that are kept here */
-const MAX_REMARK = 255;
+/** of connections without a database */
+const OWN_SESSIONS = memorySessions();
 
 /** Options that are the same for every account of this process. */
 interface ConnectOptions {
@@ -37,14 +32,19 @@ interface ConnectOptions {
   timeoutMs: number;
   /** what the configuration says to single kinds */
   installation: Readonly<Record<string, Installation>>;
+  metrics: Metrics;
+  traces: Traces;
+  logger: Logger;
   /** ms; a call that takes longer is logged as a warning */
   slowMs?: number;
   /** where the calls wait for their turn (see `rateLimiterOf`); left out: one of its own */
-  limiter?: RateLimiter;
+  limiter?: RateLimiter | undefined;
+  /** left out: those of this process */
+  sessions?: SharedSessions;
 }
 
 /** A provider for one account, with defaults for the verbs that its adapter does not have. */
-export interface Connected extends Required<DnsProvider> {
+export interface Connected extends Required<Omit<DnsProvider, 'deleteZone'>> {
   /** see `Apply.recordsAt` */
   recordsAt: NonNullable<Apply['recordsAt']>;
 }
@@ -81,7 +81,7 @@ export function connectProvider(
   const saying = <T>(verb: Verb, reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
     const { kind } = definition;
     const attributes = { 'provider.kind': kind, 'provider.verb': verb };
-    return traced(`${kind} ${verb}`, { client: true, attributes }, (annotate) =>
+    return options.traces.span(`${kind} ${verb}`, { client: true, attributes }, (annotate) =>
       measured(verb, reading, work, annotate),
     );
   };
@@ -100,14 +100,15 @@ export function connectProvider(
       return result;
     } catch (error) {
       outcome = kindOf(error);
-      throw named(error, definition, reading);
+      // an entry of a list that has no such part
+      throw named(reading && error instanceof TypeError ? asProviderError(error) : error, definition, reading);
     } finally {
       const ms = performance.now() - begin;
       const { kind } = definition;
-      providerSeconds.observe({ kind, verb, outcome }, ms / 1000);
+      options.metrics.providerSeconds.observe({ kind, verb, outcome }, ms / 1000);
       annotate({ outcome }, outcome !== 'ok');
       if (ms > (options.slowMs ?? Number.POSITIVE_INFINITY))
-        log().warn({ provider: kind, verb, outcome, ms: Math.round(ms) }, 'slow call of a provider');
+        options.logger.warn({ provider: kind, verb, outcome, ms: Math.round(ms) }, 'slow call of a provider');
     }
   };
   const listed = inChunks(async (zone, changes, more) => (await connected()).apply(zone, changes, more), chunk, atomic);
@@ -117,19 +118,19 @@ export function connectProvider(
     listZones: () => saying('listZones', true, (provider) => provider.listZones()),
     listRecords: (zone, more) =>
       saying('listRecords', true, async (provider) =>
-        (await provider.listRecords(zone, more)).map((record) => shown(record, writable)),
+        (await provider.listRecords(zone, more)).map((record) => kept(record, zone.name, writable)),
       ),
     recordsAt: (zone, keys) =>
       saying('recordsAt', true, async ({ apply: { recordsAt } }) => {
         const wanted = new Set(keys.map(keyText));
         const found = (await recordsAt?.(zone, keys)) ?? null;
-        return found?.filter((one) => wanted.has(keyText(one))).map((one) => shown(one, writable)) ?? null;
+        return found?.filter((one) => wanted.has(keyText(one))).map((one) => kept(one, zone.name, writable)) ?? null;
       }),
     apply: (zone, changes, more) =>
       saying('apply', false, async () => {
         const outcomes = await apply(zone, changes, more);
         for (const outcome of outcomes) if (!outcome.ok) named(outcome.error, definition, false);
-        return outcomes;
+        return outcomes.map(keptOutcome);
       }),
     createZone: (name) =>
       saying('createZone', false, async (provider) => {
@@ -138,9 +139,7 @@ export function connectProvider(
       }),
     findZone: (name) =>
       saying('findZone', true, async (provider) =>
-        provider.findZone
-          ? provider.findZone(name)
-          : ((await provider.listZones()).find((zone) => zone.name === name) ?? null),
+        provider.findZone ? provider.findZone(name) : zoneNamed(name, provider.listZones()),
       ),
     zoneInfo: (zone) => saying('zoneInfo', true, async (provider) => (await provider.zoneInfo?.(zone)) ?? null),
     tunnels: tunnelVerbs((verb, reading, call) =>
@@ -150,15 +149,6 @@ export function connectProvider(
       }),
     ),
   };
-}
-
-/** A record as it is kept here: read-only where its type cannot be written, its remark no longer than there is room. */
-function shown(record: RemoteRecord, writable: ReadonlySet<string>): RemoteRecord {
-  const { readOnly, type, remark } = record;
-  const kept = typeof remark === 'string' ? storable(remark.slice(0, MAX_REMARK)) : undefined;
-  if ((readOnly || writable.has(type)) && kept === remark) return record;
-  const { remark: _remark, ...rest } = record;
-  return { ...rest, ...(kept !== undefined && { remark: kept }), readOnly: readOnly || !writable.has(type) };
 }
 
 const kindOf = (error: unknown): string => (error instanceof ProviderError ? error.kind : 'internal');
@@ -183,10 +173,11 @@ function assertAddresses(
 /** The limits of an account of this kind. @param paused see `RateLimiter` */
 export function rateLimiterOf(
   { kind, limits }: ProviderDefinition,
+  metrics: Metrics,
   paused?: (until: number, why: string) => Promise<void>,
 ): RateLimiter {
   const { requests, perSeconds, more, concurrency } = limits;
-  const waited = (ms: number) => queueSeconds.observe({ kind }, ms / 1000);
+  const waited = (ms: number) => metrics.queueSeconds.observe({ kind }, ms / 1000);
   return new RateLimiter(concurrency, [{ requests, perSeconds }, ...more], waited, paused);
 }
 
@@ -211,7 +202,7 @@ export async function connectAdapter(
     neverTwice: definition.capabilities.replaces !== 'record',
     waitMs: WAIT_MS,
     dispatcher: options.agent,
-    limiter: options.limiter ?? rateLimiterOf(definition),
+    limiter: options.limiter ?? rateLimiterOf(definition, options.metrics),
     redact,
   });
   const { connect } = await definition.load();
@@ -221,5 +212,6 @@ export async function connectAdapter(
     timeoutMs: options.timeoutMs,
     resolve: (host) => resolveAllowed(host, options.deny),
     installation: options.installation[definition.kind] ?? {},
+    sessions: options.sessions ?? OWN_SESSIONS,
   });
 }

@@ -3,6 +3,7 @@ import type { ProviderError } from './kit/http/errors.js';
 import type { Http } from './kit/http/http-client.js';
 import type { Window } from './kit/http/rate-limiter.js';
 import type { SetKey } from './kit/rrsets/record-set.js';
+import type { SharedSessions } from './shared-sessions.js';
 import type { TunnelApi } from './tunnels.js';
 
 export type { DnsRecord, RemoteRecord } from '../dns/record.js';
@@ -20,6 +21,10 @@ export interface RemoteZone {
   id: string;
   /** lower case, A-labels, no final dot */
   name: string;
+  /** public DNS does not show it: it is for the networks of its owner, and may have the name of a public one */
+  private?: boolean;
+  /** false: the vendor says that it is not in use, as where its name was moved to another account */
+  active?: boolean;
 }
 
 /**
@@ -45,7 +50,7 @@ export type Outcome =
 /** Bounds of one list of changes. */
 export interface ApplyOptions {
   /** ms of `performance.now()` after which nothing more is begun: what is left is `tried: false` */
-  deadline?: number;
+  deadline?: number | undefined;
   /**
    * ms of `performance.now()` until which the locks of the changes are certainly held, as known at the moment: nothing
    * is sent later
@@ -60,7 +65,7 @@ export interface ApplyOptions {
    * these record sets hold the records with these ids and no other, else nothing is written of the one that does not
    * (`changed`). Only vendors of whole sets can look at the moment of the write: others leave it aside
    */
-  only?: readonly { host: string; type: string; line: string; remoteIds: readonly string[] }[];
+  only?: readonly { host: string; type: string; line: string; remoteIds: readonly string[] }[] | undefined;
 }
 
 /** What a provider says of one zone. */
@@ -74,7 +79,7 @@ export interface ZoneInfo {
   plan: string | null;
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** the list decides what became of writes without a clear answer, be they of another process */
   settles?: boolean;
 }
@@ -111,7 +116,12 @@ export interface DnsProvider {
   apply: Apply;
   /** Creates a zone with a usable SOA; only where `capabilities.createZone`. @throws ProviderError */
   createZone?(name: string): Promise<RemoteZone>;
-  /** The zone of this name, null when there is none; where absent, the zones are listed. @throws ProviderError */
+  /** Deletes a zone with all its records: only `npm run provider:check` does, of its own zone. @throws ProviderError */
+  deleteZone?(zone: RemoteZone): Promise<void>;
+  /**
+   * The public zone of this name, of several one that is in use; null when there is none. Where absent, the zones are
+   * listed. @throws ProviderError
+   */
   findZone?(name: string): Promise<RemoteZone | null>;
   /** Facts of a zone that are no property of the vendor; where absent, the capabilities tell. @throws ProviderError */
   zoneInfo?(zone: RemoteZone): Promise<ZoneInfo | null>;
@@ -166,6 +176,11 @@ export interface Capabilities {
   toggle: 'record' | 'set' | false;
   /** remarks are kept by the provider, in `DnsRecord.remark`; elsewhere here */
   remark: boolean;
+  /**
+   * read-only records are the vendor's own, and make way for others of their name: they are in nobody's way; a text:
+   * only those of this value
+   */
+  yields: boolean | string;
   /** a CNAME at the apex beside the rest: the vendor flattens it */
   apexCname: boolean;
   /** records can be proxied; follows from `proxiedTypes` */
@@ -209,6 +224,8 @@ export interface ProviderContext {
   redact(text: string): string;
   /** what the configuration of the installation, never the API, says to this kind; what is not said is absent */
   installation: Installation;
+  /** sessions that are opened once for all connections and processes */
+  sessions: SharedSessions;
 }
 
 /** Values of the credential fields after validation; keys that were left out and have no default are absent. */
@@ -254,6 +271,9 @@ const ENDPOINT = text('endpoint', 'Endpoint', {
   help: 'Another base URL, for a sandbox, a region or a proxy. Usually left empty.',
 });
 
+/** Capabilities of a vendor of record sets. */
+export const SETS = { ids: 'derived', ttlOf: 'set', replaces: 'set' } as const;
+
 /** A further window of `limits`. */
 export const window = (requests: number, perSeconds: number): Window => ({ requests, perSeconds });
 
@@ -280,6 +300,7 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       replaces: 'record',
       toggle: false,
       remark: false,
+      yields: false,
       apexCname: false,
       proxy: proxiedTypes.length > 0,
       proxiedTypes,

@@ -1,26 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { DnsRecordsRepository, type Listed, type StoredRecord } from '../cache/dns-records.repository.js';
 import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { errors } from '../platform/common/errors.js';
+import { due, turn } from '../platform/common/turns.js';
 import type { TokenRule } from '../tokens/rules/token-rules.js';
 import { readableSql } from './rules-sql.js';
 
 /** Records that are read at once. */
 const BATCH = 500;
-/** ms of judging after which everybody else has a turn */
-const SLICE_MS = 10;
-
-/**
- * The last turn that was asked for: of several long lists one works in each turn of the event loop, or they would hold
- * it up together.
- */
-let last: Promise<unknown> = Promise.resolve();
-const breathe = (): Promise<unknown> => {
-  last = last.then(() => nextTurn());
-  return last;
-};
 
 /** Some of the records of a list. */
 interface Wanted extends Listed {
@@ -65,15 +53,10 @@ export class AllowedRecords implements OnModuleDestroy {
   private async judged(domain: OpenDomain, wanted: Wanted, gone: () => boolean) {
     const rows: StoredRecord[] = [];
     let total = 0;
-    let since = performance.now();
     const next = (row?: StoredRecord) => this.rows.after(wanted, BATCH, row);
     for (let batch = await next(); batch.length; batch = await next(batch.at(-1))) {
       for (const row of batch) {
-        if (performance.now() - since > SLICE_MS) {
-          await breathe();
-          since = performance.now();
-          if (this.stopping || gone()) throw errors.notReady('The service is stopping', 5);
-        }
+        if (due()) await this.breathe(gone);
         if (!judgeRecord(domain.access, domain.id, 'read', row).allowed) continue;
         if (total >= wanted.skip && rows.length < wanted.take) rows.push(row);
         total += 1;
@@ -81,5 +64,11 @@ export class AllowedRecords implements OnModuleDestroy {
       if (batch.length < BATCH) break;
     }
     return { total, rows };
+  }
+
+  /** Yields to other work. @throws AppError 503001 when nobody waits for the list any more */
+  private async breathe(gone: () => boolean): Promise<void> {
+    await turn();
+    if (this.stopping || gone()) throw errors.notReady('The service is stopping', 5);
   }
 }

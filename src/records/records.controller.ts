@@ -1,41 +1,20 @@
-import {
-  Body,
-  Controller,
-  createParamDecorator,
-  Delete,
-  type ExecutionContext,
-  Get,
-  Param,
-  Patch,
-  Post,
-  Put,
-  Query,
-  Res,
-} from '@nestjs/common';
-import { ApiHeader, ApiParam, ApiTags } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { RecordInput, RecordPatch, RecordView } from '../changes/edits/record.dto.js';
-import { recordTag } from '../changes/edits/record-view.js';
+import { RecordInput, RecordPatch, RecordView, recordTag } from '../changes/edits/record.dto.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { pageHeaders } from '../platform/common/paging.dto.js';
 import { IdPipe } from '../platform/common/validation.js';
+import { Conditional, type Conditions, Given } from '../platform/http/conditions.js';
 import { RecordId, RecordList, RecordQuery, StatusInput } from './records.dto.js';
 import { RecordsService } from './records.service.js';
 
 const IfMatch = () =>
-  ApiHeader({
-    name: 'If-Match',
-    required: false,
-    description: 'the `ETag` of the record as it was read: 412001 with the record found when it is another one by now',
+  Conditional({
+    'If-Match': 'the `ETag` of the record as it was read: 412001 with the record found when it is another one by now',
   });
-
-/** The header `If-Match` of a request. */
-const Seen = createParamDecorator(
-  (_: unknown, context: ExecutionContext): string | undefined =>
-    context.switchToHttp().getRequest<Request>().headers['if-match'],
-);
 
 /** The answer, with its entity tag in the header. */
 function tagged(record: RecordView, response: Response): RecordView {
@@ -109,7 +88,7 @@ export class RecordsController {
     @Body() body: RecordPatch,
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
-    @Seen() ifMatch?: string,
+    @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {
     return tagged(await this.records.update(me, domain, id, body, ifMatch), response);
   }
@@ -128,7 +107,7 @@ export class RecordsController {
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,
     @Me() me: Caller,
-    @Seen() ifMatch?: string,
+    @Given() { ifMatch }: Conditions,
   ): Promise<void> {
     return this.records.remove(me, domain, id, ifMatch);
   }
@@ -148,7 +127,7 @@ export class RecordsController {
     @Body() { enabled }: StatusInput,
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
-    @Seen() ifMatch?: string,
+    @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {
     return tagged(await this.records.setEnabled(me, domain, id, enabled, ifMatch), response);
   }

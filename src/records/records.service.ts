@@ -5,10 +5,9 @@ import { DnsRecordsRepository } from '../cache/dns-records.repository.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
 import { SuspiciousList } from '../cache/suspicious.js';
 import { doorOf } from '../changes/change-sets.js';
-import { creation, type Edit, update } from '../changes/edits/edit.js';
-import { Places } from '../changes/edits/places.js';
+import { creation, type Edit, Places, update } from '../changes/edits/edit.js';
 import type { RecordInput, RecordPatch, RecordView } from '../changes/edits/record.dto.js';
-import { recordView } from '../changes/edits/record-view.js';
+import { recordView } from '../changes/edits/record.dto.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import { mayRead } from '../changes/in-doubt/who.js';
@@ -18,7 +17,7 @@ import { DomainsService } from '../domains/domains.service.js';
 import { within } from '../platform/common/clock.js';
 import { withoutDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { orderBy, pageOf } from '../platform/common/paging.dto.js';
 import type { SqlValue } from '../platform/database/db.js';
 import { unknownSort } from '../platform/database/lists.js';
@@ -59,6 +58,7 @@ export class RecordsService {
     private readonly domains: DomainsService,
     private readonly readable: AllowedRecords,
     private readonly places: Places,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -109,7 +109,7 @@ export class RecordsService {
     const running =
       this.following.get(id) ??
       withoutDeadline(() => this.sync.refresh(domain, 'system'))
-        .catch((err: Error) => log().warn({ domain: name, err: err.message }, 'an old list is shown'))
+        .catch((err: Error) => this.logger.warn({ domain: name, err: err.message }, 'an old list is shown'))
         .finally(() => this.following.delete(id));
     this.following.set(id, running);
     return running;
@@ -136,7 +136,7 @@ export class RecordsService {
   }
 
   async remove(me: Caller, domain: OpenDomain, id: number, ifMatch?: string): Promise<void> {
-    const edit = { op: 'delete' as const, id, ...(ifMatch !== undefined && { ifMatch }) };
+    const edit = { op: 'delete' as const, id, ifMatch };
     await this.engine.one(me, domain, edit, { door: doorOf(me), comment: '' });
   }
 
@@ -147,7 +147,7 @@ export class RecordsService {
     enabled: boolean,
     ifMatch?: string,
   ): Promise<RecordView> {
-    const edit = { op: 'status' as const, id, enabled, ...(ifMatch !== undefined && { ifMatch }) };
+    const edit = { op: 'status' as const, id, enabled, ifMatch };
     return written(me, domain, await this.write(me, domain, edit), {});
   }
 

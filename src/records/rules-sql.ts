@@ -79,12 +79,13 @@ function ruleSql({ effect, hosts, types, ttl, values }: TokenRule): { condition:
 }
 
 /** The types that `values` speak of; none is the empty text, so that the list is never empty. */
-const spokenOf = ({ cidrs, suffixes, text }: NonNullable<TokenRule['values']>): string[] => [
-  '',
-  ...(cidrs ? ['A', 'AAAA'] : []),
-  ...(suffixes ? TARGETS : []),
-  ...(text ? ['TXT'] : []),
-];
+const spokenOf = ({ cidrs, suffixes, text }: NonNullable<TokenRule['values']>): string[] => {
+  const types = [''];
+  if (cidrs) types.push('A', 'AAAA');
+  if (suffixes) types.push(...TARGETS);
+  if (text) types.push('TXT');
+  return types;
+};
 
 /** Hosts by name, `*.x` and `**.x`; null when there is another glob among them. */
 function hostsSql(globs: readonly string[], effect: TokenRule['effect']): Condition | null {
@@ -94,15 +95,18 @@ function hostsSql(globs: readonly string[], effect: TokenRule['effect']): Condit
   for (const glob of globs.filter((text) => !isLiteral(text))) {
     const [, stars, name] = /^(\*\*?)\.([^*]+)$/.exec(glob) ?? [];
     if (!stars || !name) return null;
-    const suffix = `%.${name.replace(/_/g, '!_')}`;
-    const below = "host LIKE ? ESCAPE '!'";
-    if (stars === '**') parts.push(condition(below, [suffix]));
-    else {
-      // one label below it; an allow does not mean the wildcard record
-      const wildcard = effect === 'allow' ? [`*.${name}`] : [];
-      const sql = `${below} AND host NOT LIKE ? ESCAPE '!'${wildcard.length ? ' AND host <> ?' : ''}`;
-      parts.push(condition(sql, [suffix, `%.${suffix}`, ...wildcard], 2));
-    }
+    parts.push(belowSql(stars === '**', name, effect));
   }
   return join(parts, ' OR ');
+}
+
+/** Hosts below a name; not `deep`: those one label below it. */
+function belowSql(deep: boolean, name: string, effect: TokenRule['effect']): Condition {
+  const suffix = `%.${name.replace(/_/g, '!_')}`;
+  const below = "host LIKE ? ESCAPE '!'";
+  if (deep) return condition(below, [suffix]);
+  // an allow does not mean the wildcard record
+  const wildcard = effect === 'allow' ? [`*.${name}`] : [];
+  const sql = `${below} AND host NOT LIKE ? ESCAPE '!'${wildcard.length ? ' AND host <> ?' : ''}`;
+  return condition(sql, [suffix, `%.${suffix}`, ...wildcard], 2);
 }

@@ -1,6 +1,7 @@
 import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
 import { randomHex } from '../platform/common/hash.js';
 import { same } from '../platform/common/read-only.js';
+import type { OrUndefined } from '../platform/common/validation.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { DEFAULTS, type DocumentName, nulls } from './documents.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
@@ -45,10 +46,12 @@ export function rulesOf(list: NonNullable<AuditRulesInput['rules']>): AuditRules
 }
 
 /** Read-only fields of a section. */
-export type SectionStatus = StatusFields & {
-  password_set?: boolean;
-  providers?: { key: string; client_secret_set?: boolean; confirmed?: boolean }[];
-};
+export type SectionStatus = OrUndefined<
+  StatusFields & {
+    password_set?: boolean;
+    providers?: { key: string; client_secret_set?: boolean; confirmed?: boolean }[];
+  }
+>;
 
 /** Read-only fields may be sent back as a GET returned them, but not changed. @throws AppError 400001 */
 export function assertStatusUnchanged({ providers, ...told }: SectionStatus, is: object): void {

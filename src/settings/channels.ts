@@ -122,26 +122,51 @@ export function nextChannels(
   return channels;
 }
 
+type Tell = (field: string, words: string, code: FieldError['code']) => void;
+
+/** Tells of fields that the type does not have, and of `…_set` that is not as it is stored. */
+function tellStrange(
+  type: ChannelType,
+  given: Record<string, unknown>,
+  known: StoredChannel | undefined,
+  tell: Tell,
+): void {
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const [, of] = /^(.+)_set$/.exec(key) ?? [];
+    const field = FIELDS[type][of ?? key];
+    if (!field || (of && !field.secret)) tell(key, `is no field of a channel of the type ${type}`, 'unknown');
+    else if (of && known && value !== ((known.config[of] ?? null) !== null))
+      tell(key, 'follows from what is stored', 'read_only');
+  }
+}
+
+/** Tells why a channel must not send to an address. */
+function tellAddress(field: string, url: string, isShown: boolean, { deny, allow }: ChannelTools, tell: Tell): void {
+  if (isShown && new URL(url).search)
+    tell(field, 'must not have a query, since it is shown: sign with a secret instead', 'format');
+  try {
+    assertUrlAllowed(url, deny, allow);
+  } catch (error) {
+    tell(field, `is not allowed: ${(error as Error).message}`, 'format');
+  }
+}
+
 function nextConfig(
   type: ChannelType,
   known: StoredChannel | undefined,
   input: ChannelConfigInput,
   path: string,
   wrong: FieldError[],
-  { box, deny, allow }: ChannelTools,
+  tools: ChannelTools,
 ): StoredChannel['config'] {
+  const { box } = tools;
   const fields = FIELDS[type];
   const given = input as unknown as Record<string, Value | boolean | undefined>;
-  const tell = (field: string, ...what: [string, FieldError['code']]) =>
+  const tell: Tell = (field, ...what) => {
     wrong.push(fieldError(`${path}.${field}`, ...what));
-  for (const [key, value] of Object.entries(given)) {
-    if (value === undefined) continue;
-    const [, of] = /^(.+)_set$/.exec(key) ?? [];
-    const field = fields[of ?? key];
-    if (!field || (of && !field.secret)) tell(key, `is no field of a channel of the type ${type}`, 'unknown');
-    else if (of && known && value !== ((known.config[of] ?? null) !== null))
-      tell(key, 'follows from what is stored', 'read_only');
-  }
+  };
+  tellStrange(type, given, known, tell);
   const before = known && opened(known, box).config;
   const after = Object.fromEntries(
     Object.entries(fields).map(([name, { secret, fallback }]) => {
@@ -156,16 +181,7 @@ function nextConfig(
     else if (moved && secret && name !== address && given[name] === undefined && after[name] !== null)
       tell(name, `must be sent again when ${address} changes: it would go to somebody else`, 'required');
   }
-  if (moved && after[address]) {
-    const url = after[address] as string;
-    if (!fields[address]?.secret && new URL(url).search)
-      tell(address, 'must not have a query, since it is shown: sign with a secret instead', 'format');
-    try {
-      assertUrlAllowed(url, deny, allow);
-    } catch (error) {
-      tell(address, `is not allowed: ${(error as Error).message}`, 'format');
-    }
-  }
+  if (moved && after[address]) tellAddress(address, after[address] as string, !fields[address]?.secret, tools, tell);
   return Object.fromEntries(
     Object.entries(after).map(([name, value]) => {
       if (!fields[name]?.secret || value === null) return [name, value];

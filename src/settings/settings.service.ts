@@ -277,7 +277,7 @@ export class SettingsService {
         values: value as unknown as Row['values'],
         ...confirmation(name, row, { old, value }, role, namedBy(name, input)),
       };
-      if (name === 'security') next.super = (supers ?? row?.super ?? {}) as Row['super'];
+      if (name === 'security') next.super = (supers ?? row?.super ?? {}) as Record<string, unknown>;
       const after = viewOf(name, value, next);
       // saving equal values may still confirm them, so the rows are compared, not the values
       if (row ? same(row, next) : same(before, after)) {

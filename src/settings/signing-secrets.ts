@@ -45,10 +45,9 @@ export class SigningSecrets {
 
   async list(manager?: EntityManager): Promise<SigningSecret[]> {
     const [current, older] = await this.settings.getBoth([SIGNING_SECRET, SIGNED_WITH], manager);
-    return [
-      ...(current ? [{ sealed: current, until: null }] : []),
-      ...(older ? (JSON.parse(older) as SigningSecret[]) : []).filter(({ until }) => until === null || until > now()),
-    ];
+    const signing = current ? [{ sealed: current, until: null }] : [];
+    const verifying = older ? (JSON.parse(older) as SigningSecret[]) : [];
+    return [...signing, ...verifying.filter(({ until }) => until === null || until > now())];
   }
 
   /** The first one, 256 fresh bits, in the transaction that creates the first user. */

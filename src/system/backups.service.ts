@@ -13,7 +13,7 @@ import { now } from '../platform/common/clock.js';
 import { downloads } from '../platform/common/downloads.js';
 import { AppError, CODES, errors } from '../platform/common/errors.js';
 import { randomHex } from '../platform/common/hash.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { VERSION } from '../platform/common/version.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
@@ -57,6 +57,7 @@ export class BackupsService {
     private readonly audit: AuditService,
     private readonly linker: AuditLinker,
     private readonly events: Events,
+    private readonly logger: Logger,
   ) {
     this.folder = join(config.dataDir, 'backups');
   }
@@ -79,7 +80,7 @@ export class BackupsService {
         throw errors.conflict('A backup is being written already; try again when it is done');
       const words = DISK[(error as NodeJS.ErrnoException).code ?? ''];
       const text = `The backup failed: ${words ?? (error as Error).message}`;
-      log().error({ err: error }, 'the backup failed');
+      this.logger.error({ err: error }, 'the backup failed');
       await this.events.emit('notice', { event: 'backup.failed', text });
       throw words ? errors.failed(text) : error;
     }

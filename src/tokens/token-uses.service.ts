@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { networkOf } from '../platform/common/cidr.js';
 import { now } from '../platform/common/clock.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { isDuplicate } from '../platform/database/db.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import type { TokenUseView } from './token.dto.js';
@@ -23,6 +23,7 @@ export class TokenUses implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly uses: TokenUsesRepository,
     private readonly jobs: Jobs,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -59,7 +60,7 @@ export class TokenUses implements OnModuleInit, OnApplicationShutdown {
     try {
       for (const use of taken) await this.add(use);
     } catch (error) {
-      log().warn({ err: error }, 'uses of API tokens could not be counted');
+      this.logger.warn({ err: error }, 'uses of API tokens could not be counted');
     }
   }
 

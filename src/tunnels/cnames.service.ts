@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { signedIn } from '../access/access.js';
+import type { Connection } from '../accounts/provider-connections.js';
 import type { Actor } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
-import { type Edit, upsert } from '../changes/edits/edit.js';
-import { Places } from '../changes/edits/places.js';
+import { type Edit, Places, upsert } from '../changes/edits/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import type { Edits } from '../changes/planner.js';
@@ -12,9 +12,10 @@ import { systemAccess } from '../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { AppError, CODES, errors, fieldError } from '../platform/common/errors.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { clipped } from '../platform/outbound/outbound-error.js';
 import { ProviderError } from '../providers/kit/http/errors.js';
+import { providerOf } from '../providers/registry.js';
 import type { TunnelApi } from '../providers/tunnels.js';
 import type { Without } from './unmanaged.js';
 
@@ -29,6 +30,8 @@ interface Account {
   api: TunnelApi;
   owner: string;
 }
+
+type Keeper = 'ours' | 'foreign' | 'gone';
 
 /** A hostname at which another record is in the way. */
 export interface Conflict {
@@ -49,6 +52,7 @@ export class Cnames {
     private readonly places: Places,
     private readonly cache: RecordCache,
     private readonly sync: RecordSyncService,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -64,17 +68,17 @@ export class Cnames {
     const unmanaged: Without[] = [];
     const known = await this.domains.named(accountId, [...new Set(hostnames.flatMap(above))]);
     const byName = new Map(known.map((domain) => [domain.name, domain]));
-    const kept = new Map<number, 'ours' | 'foreign' | 'gone'>();
+    const kept = new Map<number, Keeper>();
     for (const hostname of hostnames) {
       const name = above(hostname).find((one) => byName.has(one));
       const domain = name === undefined ? undefined : byName.get(name);
-      // the provider cannot be asked about a zone that is gone, and the other hostnames must not fail for it
-      if (domain && !kept.has(domain.id))
-        kept.set(domain.id, domain.status === 'missing' ? 'gone' : at ? await keeperOf(domain, at) : 'ours');
-      const where = domain && kept.get(domain.id);
-      const labels = domain?.name.split('.').length ?? 0;
-      if (!domain) unmanaged.push([hostname, 'none']);
-      else if (where === 'gone' || where === 'foreign') unmanaged.push([hostname, where, labels]);
+      if (!domain) {
+        unmanaged.push([hostname, 'none']);
+        continue;
+      }
+      const where = kept.get(domain.id) ?? (await whoKeeps(domain, at));
+      kept.set(domain.id, where);
+      if (where !== 'ours') unmanaged.push([hostname, where, domain.name.split('.').length]);
       else {
         const zone = zones.get(domain.id) ?? { domain, hostnames: [] };
         zone.hostnames.push(hostname);
@@ -94,12 +98,11 @@ export class Cnames {
     for (const { domain, hostnames } of zones) {
       // records that were made there since the last synchronisation count, too
       await this.sync.refresh(domain, 'system');
-      const { definition } = await this.places.of({ ...domain, access: systemAccess });
       const hosts = hostnames.map((hostname) => hostOf(domain, hostname));
       const rows = await this.cache.those(domain.id, 'host', hosts);
       for (const [i, hostname] of hostnames.entries()) {
         const beside = rows.filter(({ host, enabled }) => host === hosts[i] && enabled);
-        const flat = definition.capabilities.apexCname && hosts[i] === '@';
+        const flat = providerOf(domain.provider)?.capabilities.apexCname && hosts[i] === '@';
         const inTheWay = flat ? beside.filter(({ type }) => /^(A|AAAA|CNAME|ALIAS)$/.test(type)) : beside;
         const other = inTheWay.find(({ type, value }) => type !== 'CNAME' || value !== target);
         if (other) found.push({ hostname, record: other });
@@ -141,7 +144,7 @@ export class Cnames {
       const edits = hostnames.map((hostname) =>
         upsert(place, { host: `${hostname}.`, type: 'CNAME', value: `${target}.`, proxied }),
       );
-      await this.write(actor, open, edits, comment);
+      await this.write(actor, open, edits, comment, place.connection);
     }
   }
 
@@ -157,7 +160,7 @@ export class Cnames {
         await this.make(actor, { zones: [zone], unmanaged: [] }, target, comment);
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        log().warn({ domain: zone.domain.name, err: error.message }, 'CNAMEs of a tunnel are refused');
+        this.logger.warn({ domain: zone.domain.name, err: error.message }, 'CNAMEs of a tunnel are refused');
         without.push(...zone.hostnames.map((hostname): Without => [hostname, 'unmade']));
       }
     }
@@ -168,6 +171,7 @@ export class Cnames {
   async remove(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
     for (const { domain, hostnames } of zones) {
       const open = await this.open(actor, domain);
+      const { connection } = await this.places.of(open);
       const hosts = hostnames.map((hostname) => hostOf(domain, hostname));
       const ours = ({ host, type, value, read_only }: StoredRecord) =>
         hosts.includes(host) && type === 'CNAME' && value === target && !read_only;
@@ -175,12 +179,12 @@ export class Cnames {
       const of = (rows: readonly StoredRecord[]): Edit[] =>
         rows.filter(ours).map(({ id }) => ({ op: 'delete', id, ifMatch: '*' }));
       try {
-        await this.write(actor, open, { hosts, of }, comment);
+        await this.write(actor, open, { hosts, of }, comment, connection);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== CODES.precondition.code) throw error;
         // it was changed at the provider: what it is now is judged once more
         await this.sync.refresh(domain, 'system');
-        await this.write(actor, open, { hosts, of }, comment);
+        await this.write(actor, open, { hosts, of }, comment, connection);
       }
     }
   }
@@ -190,9 +194,15 @@ export class Cnames {
     return this.policy.open(signedIn(actor), domain.id, 'records');
   }
 
-  private async write(actor: Actor, domain: OpenDomain, edits: Edits, comment: string): Promise<void> {
+  private async write(
+    actor: Actor,
+    domain: OpenDomain,
+    edits: Edits,
+    comment: string,
+    connection: Connection,
+  ): Promise<void> {
     const options = { door: 'tunnel' as const, comment: clipped(comment, 255), atomic: true };
-    const { results } = await this.engine.whole(actor, domain, edits, options);
+    const { results } = await this.engine.whole(actor, domain, edits, options, connection);
     for (const result of results) {
       if (result.ok) continue;
       const part = results.some((one) => one.ok && one.written);
@@ -201,11 +211,14 @@ export class Cnames {
   }
 }
 
-/** Whether a zone is in the account `owner`, as the provider has it now. @throws ProviderError */
-async function keeperOf({ remote_id }: DomainRow, { api, owner }: Account): Promise<'ours' | 'foreign' | 'gone'> {
+/** Whether a zone is in the account of the tunnel, as the provider has it now. @throws ProviderError */
+async function whoKeeps({ status, remote_id }: DomainRow, at: Account | undefined): Promise<Keeper> {
+  // the provider cannot be asked about a zone that is gone, and the other hostnames must not fail for it
+  if (status === 'missing') return 'gone';
+  if (!at) return 'ours';
   try {
-    const keeper = await api.ownerOf(remote_id);
-    return keeper === null || keeper === owner ? 'ours' : 'foreign';
+    const keeper = await at.api.ownerOf(remote_id);
+    return keeper === null || keeper === at.owner ? 'ours' : 'foreign';
   } catch (error) {
     if (error instanceof ProviderError && error.kind === 'not_found') return 'gone';
     throw error;

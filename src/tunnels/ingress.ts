@@ -202,13 +202,17 @@ function serviceOf(input: string, path: string): string {
   const [, status] = /^http_status:(.*)$/.exec(text) ?? [];
   if (status !== undefined) return /^[1-9]\d\d$/.test(status) ? text : refuse('must have a status from 100 to 999');
   if (/^unix(\+tls)?:/.test(text)) return /^unix(\+tls)?:\/[^\s]*$/.test(text) ? text : refuse('must be unix:/path');
+  const mistake = addressMistake(text);
+  return mistake === null ? text : refuse(mistake);
+}
+
+function addressMistake(text: string): string | null {
   const [all, , port, rest] = ADDRESS.exec(text) ?? [];
   if (all === undefined)
-    refuse('must be a scheme and a host, such as http://localhost:8080, or http_status:404, unix:/path, bastion');
-  if (port !== undefined && Number(port) > 65_535) refuse('has a port above 65535');
-  if (rest?.startsWith('/')) refuse('must be without a path: cloudflared hands on that of the request');
-  if (rest) refuse('has more behind the host than a port');
-  return text;
+    return 'must be a scheme and a host, such as http://localhost:8080, or http_status:404, unix:/path, bastion';
+  if (port !== undefined && Number(port) > 65_535) return 'has a port above 65535';
+  if (rest?.startsWith('/')) return 'must be without a path: cloudflared hands on that of the request';
+  return rest ? 'has more behind the host than a port' : null;
 }
 
 /** What is wrong with settings of an origin; values that are stored already are accepted as they are. */

@@ -5,7 +5,7 @@ import { ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, type AuditEntry, AuditService } from '../audit/audit.service.js';
 import { now, sleep, within } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { same } from '../platform/common/read-only.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
@@ -73,12 +73,15 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     private readonly audit: AuditService,
     private readonly installation: Installation,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
     // a start settles what the last process left
     this.events.on('database.opened', () => {
-      void this.look().catch((error: Error) => log().warn({ err: error.message }, 'tunnels stay as they were left'));
+      void this.look().catch((error: Error) =>
+        this.logger.warn({ err: error.message }, 'tunnels stay as they were left'),
+      );
     });
     this.jobs.schedule('tunnels.settle', EVERY_MS, (signal) => this.look(signal));
   }
@@ -111,26 +114,30 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
   private async look(signal?: AbortSignal): Promise<void> {
     do {
       if (!this.database.open || this.installation.halted) return;
-      const left = await this.repository.unsettled();
-      for (const known of [this.failing, this.disarmed])
-        for (const id of known.keys()) if (!left.some((row) => row.id === id)) known.delete(id);
-      const owners = left.length ? await this.accounts.owners() : new Map();
-      for (const row of left) {
-        const last = this.failing.get(row.id);
-        if (this.going.has(row.id) || (last && last.skip-- > 0)) continue;
-        const share = { user: owners.get(row.account_id) ?? null, target: row.account_id };
-        const end = this.pool
-          .run(share, () => this.goOn(row), signal)
-          // this process ends
-          .catch(() => undefined)
-          .finally(() => this.going.delete(row.id));
-        this.going.set(row.id, end);
-      }
+      await this.begin(await this.repository.unsettled(), signal);
       // what is cut off meanwhile does not wait for one that hangs
       if (!this.going.size || !signal) return;
       const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       await Promise.race([Promise.all(this.going.values()), soon]);
     } while (this.going.size && !signal.aborted);
+  }
+
+  /** Goes on with each that is not being worked on, and does not wait after a failure. */
+  private async begin(left: TunnelRow[], signal: AbortSignal | undefined): Promise<void> {
+    for (const known of [this.failing, this.disarmed])
+      for (const id of known.keys()) if (!left.some((row) => row.id === id)) known.delete(id);
+    const owners = left.length ? await this.accounts.owners() : new Map();
+    for (const row of left) {
+      const last = this.failing.get(row.id);
+      if (this.going.has(row.id) || (last && last.skip-- > 0)) continue;
+      const share = { user: owners.get(row.account_id) ?? null, target: row.account_id };
+      const end = this.pool
+        .run(share, () => this.goOn(row), signal)
+        // this process ends
+        .catch(() => undefined)
+        .finally(() => this.going.delete(row.id));
+      this.going.set(row.id, end);
+    }
   }
 
   private async goOn(row: TunnelRow): Promise<void> {
@@ -144,7 +151,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       if (well) this.failing.delete(row.id);
       else this.failing.set(row.id, { times, skip: Math.min(2 ** (times - 1) - 1, MAX_SKIPPED) });
     } catch (error) {
-      log().warn({ tunnel: row.name, err: wordsOf(error) }, 'what was begun could not be looked after');
+      this.logger.warn({ tunnel: row.name, err: wordsOf(error) }, 'what was begun could not be looked after');
     }
   }
 
@@ -185,7 +192,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       else if (row.unsettled) await this.follow(row, held);
       return true;
     } catch (error) {
-      log().warn({ tunnel: row.name, state: row.state, err: wordsOf(error) }, 'what was begun is not ended yet');
+      this.logger.warn({ tunnel: row.name, state: row.state, err: wordsOf(error) }, 'what was begun is not ended yet');
       // of a creation it holds why that failed, for the audit entry of its undoing
       if (row.state !== 'creating' && wordsOf(error) !== row.last_error)
         await this.repository.update(id, { last_error: wordsOf(error) }).catch(() => undefined);

@@ -3,7 +3,7 @@ import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { within } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
-import { log } from '../platform/common/logger.js';
+import { Logger } from '../platform/common/logger.js';
 import { same } from '../platform/common/read-only.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { rulesOf } from './known-rules.js';
@@ -27,6 +27,7 @@ export class TunnelPoller implements OnModuleInit {
     private readonly accounts: AccountsService,
     private readonly connections: ProviderConnections,
     private readonly repository: TunnelsRepository,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -85,7 +86,10 @@ export class TunnelPoller implements OnModuleInit {
         await this.store(row, { name, status, last_error: null, ...none });
       }
     } catch (error) {
-      log().warn({ account: account_id, err: wordsOf(error) }, 'the tunnels of an account could not be looked at');
+      this.logger.warn(
+        { account: account_id, err: wordsOf(error) },
+        'the tunnels of an account could not be looked at',
+      );
       for (const row of rows) await this.store(row, { last_error: wordsOf(error) });
     }
   }

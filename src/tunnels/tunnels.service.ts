@@ -78,9 +78,7 @@ export class TunnelsService {
     const expected = patch.version ?? row.version;
     const api = (await this.connections.of(account_id)).provider.tunnels;
     const rules = !same(ingress, row.ingress);
-    const before = row.dns_managed ? [...hostnamesOf(row.ingress), ...leftOf(row)] : [];
-    const hostnames = dns_managed ? hostnamesOf(ingress) : [];
-    const removed = dns_managed ? before.filter((hostname) => !hostnames.includes(hostname)) : [];
+    const { before, hostnames, removed } = hostnamesOfChange(row, ingress, dns_managed);
     const idle = !rules && name === row.name && dns_managed === row.dns_managed;
     await this.assertVersion(api, row, expected, !idle);
     if (name !== row.name && (await api.list(owner, name)).some((other) => other.id !== tunnelId))
@@ -110,11 +108,18 @@ export class TunnelsService {
       unmanaged,
       unsettled: removed.length ? removed : null,
     };
+    await this.store(me, row, after, held);
+    if (!removed.length) return;
+    await this.cnames.remove(me, await this.cnames.find(account_id, removed), target, `tunnel ${name}`);
+    await this.repository.update(id, { unsettled: null });
+  }
+
+  private async store(me: Caller, row: TunnelRow, after: TunnelRow, held: Held): Promise<void> {
+    const { ingress, version, name, dns_managed, unmanaged, unsettled } = after;
+    const changes = { ingress, version, name, dns_managed, unmanaged, unsettled, last_error: null };
     await this.db.transaction(async (manager) => {
       await held.confirm(manager);
-      const { unsettled } = after;
-      const changes = { ingress, version, name, dns_managed, unmanaged, unsettled, last_error: null };
-      if (!(await this.repository.update(id, changes, manager))) throw errors.notFound('Tunnel');
+      if (!(await this.repository.update(row.id, changes, manager))) throw errors.notFound('Tunnel');
       await this.audit.write(manager, me, {
         action: 'tunnel.update',
         target: targetOf(after),
@@ -122,9 +127,6 @@ export class TunnelsService {
         after: tunnelState(after),
       });
     });
-    if (!removed.length) return;
-    await this.cnames.remove(me, await this.cnames.find(account_id, removed), target, `tunnel ${name}`);
-    await this.repository.update(id, { unsettled: null });
   }
 
   /** Checks the version right before the rules are written: the provider does not keep writers apart. */
@@ -214,3 +216,11 @@ const tooMany = () =>
     max: MAX_BYTES,
   });
 const inUse = () => errors.conflict('Connectors run the tunnel; stop them first, or use ?force=true');
+
+/** The hostnames that have CNAMEs before and after a change, and those of them that are given up. */
+function hostnamesOfChange(row: TunnelRow, ingress: RemoteRule[], dnsManaged: boolean) {
+  const before = row.dns_managed ? [...hostnamesOf(row.ingress), ...leftOf(row)] : [];
+  const hostnames = dnsManaged ? hostnamesOf(ingress) : [];
+  const removed = dnsManaged ? before.filter((hostname) => !hostnames.includes(hostname)) : [];
+  return { before, hostnames, removed };
+}

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import bcrypt from 'bcrypt';
 import type { Caller } from '../access/access.js';
@@ -19,29 +20,12 @@ export interface Hashing {
   user: Owner;
 }
 
-const hashes = new FairPool('password hashes');
-const strangers = new FairPool('password hashes of strangers');
-
 /** For whom a request, or this program, computes a hash. */
 export const hashingFor = (caller: Pick<Caller, 'principal' | 'ip'> | 'system'): Hashing => {
   if (caller === 'system') return { friend: true, user: null };
   const { principal, ip } = caller;
   return principal ? { friend: true, user: principal.userId } : { friend: false, user: networkOf(ip) };
 };
-
-/**
- * Refuses when no more may wait. Checked before anything is written for a login, so that excess ones cost nothing.
- * @throws AppError 429
- */
-export function assertRoom({ friend, user }: Hashing): void {
-  const pool = friend ? hashes : strangers;
-  if (pool.isFull({ user })) throw pool.refusal();
-}
-
-function inTurn<T>(work: () => Promise<T>, { friend, user }: Hashing): Promise<T> {
-  if (friend) return hashes.run({ user }, work);
-  return strangers.run({ user }, () => hashes.run({ user: 'strangers' }, work));
-}
 
 /** Prefix of stored hashes of what `digestOf` returns. Hashes without it are of an older format. */
 const MARK = 'v2:';
@@ -69,22 +53,48 @@ const isOutdated = (stored: string): boolean => !stored.startsWith(MARK);
 /** Whether a stored hash is of the older format and is to be renewed, now that this password matched it. */
 export const isToBeRenewed = (stored: string, password: string): boolean => isOutdated(stored) && !isDigest(password);
 
-/** @param cost for tests only: less work @throws AppError 429 when too many are waiting */
-export const hashPassword = (password: string, who: Hashing, cost = COST): Promise<string> =>
-  inTurn(async () => MARK + (await bcrypt.hash(digestOf(password), cost)), who);
+/** What is stored of a password. @param cost for tests only: less work */
+export const passwordHash = async (password: string, cost = COST): Promise<string> =>
+  MARK + (await bcrypt.hash(digestOf(password), cost));
 
 /** hash of an unknown password; made beforehand, so that not even the first unknown name takes longer */
 const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';
 
-/**
- * Compares with a stored hash, once; without one (unknown or disabled user) it does the same work and answers false, so
- * that the two cannot be told apart.
- * @throws AppError 429 when too many are waiting
- */
-export async function passwordMatches(password: string, stored: string | null, who: Hashing): Promise<boolean> {
-  const text = stored !== null && isOutdated(stored) ? formerly(password) : digestOf(password);
-  const ok = await inTurn(() => bcrypt.compare(text, stored?.replace(MARK, '') ?? DUMMY), who);
-  return ok && stored !== null;
+/** Hashes passwords, and compares them, in turn. */
+@Injectable()
+export class Passwords {
+  private readonly hashes = new FairPool('password hashes');
+  private readonly strangers = new FairPool('password hashes of strangers');
+
+  /**
+   * Refuses when no more may wait. Checked before anything is written for a login, so that excess ones cost nothing.
+   * @throws AppError 429
+   */
+  assertRoom({ friend, user }: Hashing): void {
+    const pool = friend ? this.hashes : this.strangers;
+    if (pool.isFull({ user })) throw pool.refusal();
+  }
+
+  /** @throws AppError 429 when too many are waiting */
+  hash(password: string, who: Hashing): Promise<string> {
+    return this.inTurn(() => passwordHash(password), who);
+  }
+
+  /**
+   * Compares with a stored hash, once; without one (unknown or disabled user) it does the same work and answers false,
+   * so that the two cannot be told apart.
+   * @throws AppError 429 when too many are waiting
+   */
+  async matches(password: string, stored: string | null, who: Hashing): Promise<boolean> {
+    const text = stored !== null && isOutdated(stored) ? formerly(password) : digestOf(password);
+    const ok = await this.inTurn(() => bcrypt.compare(text, stored?.replace(MARK, '') ?? DUMMY), who);
+    return ok && stored !== null;
+  }
+
+  private inTurn<T>(work: () => Promise<T>, { friend, user }: Hashing): Promise<T> {
+    if (friend) return this.hashes.run({ user }, work);
+    return this.strangers.run({ user }, () => this.hashes.run({ user: 'strangers' }, work));
+  }
 }
 
 let rater: ZxcvbnFactory | undefined;

@@ -5,10 +5,11 @@ import { type Actor, AuditService } from '../audit/audit.service.js';
 import { now } from '../platform/common/clock.js';
 import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
 import { randomHex } from '../platform/common/hash.js';
+import type { OrUndefined } from '../platform/common/validation.js';
 import { Db, isDuplicate } from '../platform/database/db.js';
 import { isEmail } from '../settings/checks.js';
 import { SettingsService } from '../settings/settings.service.js';
-import { type Hashing, hashingFor, hashPassword, passwordProblem } from './passwords.js';
+import { type Hashing, hashingFor, Passwords, passwordProblem } from './passwords.js';
 import type { UserView } from './user.dto.js';
 import type { User } from './user.entity.js';
 import { userView } from './user-view.js';
@@ -49,6 +50,7 @@ export class UsersService {
     private readonly users: UsersRepository,
     private readonly settings: SettingsService,
     private readonly audit: AuditService,
+    private readonly passwords: Passwords,
   ) {}
 
   /** Whether any user exists; queried until the answer is yes, which is then remembered. */
@@ -122,7 +124,10 @@ export class UsersService {
   }
 
   /** All that is wrong with the given fields of a new user. */
-  async problems({ username, password, email, nickname }: Partial<NewUser>, role: Role): Promise<FieldError[]> {
+  async problems(
+    { username, password, email, nickname }: OrUndefined<Partial<NewUser>>,
+    role: Role,
+  ): Promise<FieldError[]> {
     const list: FieldError[] = [];
     const name = username?.trim();
     const address = email?.trim() || null;
@@ -147,7 +152,7 @@ export class UsersService {
     const username = input.username.trim();
     const email = input.email?.trim() || null;
     const { language } = await this.settings.read('general');
-    const password_hash = await hashPassword(password, hashing);
+    const password_hash = await this.passwords.hash(password, hashing);
     return newRow({ username, email, nickname: nickname?.trim() || username, password_hash, role, language });
   }
 

@@ -63,4 +63,26 @@ describe('what a request costs before its work begins', () => {
       }
     }
   });
+
+  it('and a change reads its records and its account once', async () => {
+    const { admin } = service;
+    const values = ['192.0.2.2', '192.0.2.3'].map((value) => ({ value }));
+    const { id } = made(await admin.post(`${path}/records`, { host: 'www', type: 'A', value: '192.0.2.1' })) as {
+      id: number;
+    };
+    for (const change of [
+      () => admin.put(`${path}/records/${id}`, { value: '192.0.2.2' }),
+      () => admin.patch(`${path}/records/${id}/status`, { enabled: true }),
+      () => admin.put(`${path}/rrsets/www/A`, { values }),
+      () => admin.delete(`${path}/records/${id}`),
+      () => admin.delete(`${path}/rrsets/www/A`),
+    ]) {
+      const told = tellStatements();
+      done(await change());
+      const queries = told().map(({ sql }) => sql);
+      const reads = (of: RegExp) => queries.filter((sql) => of.test(sql)).length;
+      assert.equal(reads(/^SELECT\b.*\bvalue\b.*\bFROM dns_records\b/s), 1, queries.join('\n'));
+      assert.equal(reads(/^SELECT\b.*\bcredentials\b.*\bFROM dns_accounts\b/s), 1, queries.join('\n'));
+    }
+  });
 });

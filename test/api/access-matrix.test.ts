@@ -267,6 +267,10 @@ const BODIES: Record<string, object> = {
 /** The callers on the databases after the first one, where it is the SQL of the routes that differs. */
 const FEW: readonly Actor[] = ['user who writes', 'super administrator', 'token *'];
 
+/** Whether a route answers itself: done, or what is wrong; public ones refuse wrong secrets with 401. */
+const isOfRoute = (status: number, demand: string): boolean =>
+  status < 500 && (demand === 'everybody' || ![401, 403].includes(status));
+
 for (const [i, { kind, skip }] of databases('all').entries())
   describeUnless(skip)(`every route, for every kind of caller, on ${kind}`, () => suite(kind, i === 0 ? ACTORS : FEW));
 
@@ -358,7 +362,8 @@ function suite(kind: Kind, actors: readonly Actor[]): void {
     const deletes = route.startsWith('DELETE ');
     if (deletes && path === '/api/domains/{id}') {
       const name = `gone${Math.random()}.example`;
-      const sql = `INSERT INTO domains (name, account_id, remote_id, status, remark, records_count, revision, created_at) VALUES (?, ?, ?, 'active', '', 0, 0, ?)`;
+      const sql = `INSERT INTO domains (name, account_id, remote_id, status, remark, records_count, revision,
+        created_at) VALUES (?, ?, ?, 'active', '', 0, 0, ?)`;
       await db.run(sql, [name, account, name, now()]);
       const id = Number((await db.row<{ id: number }>('SELECT id FROM domains WHERE name = ?', [name]))?.id);
       await share(id, name);
@@ -415,10 +420,7 @@ function suite(kind: Kind, actors: readonly Actor[]): void {
         const may = (CLASSES[demand] as readonly Actor[]).includes(actor);
         const cell = `${actor}: ${status} ${msg}`;
         if (demand === 'nobody') assert.equal(status, 403, cell);
-        // an answer of the route itself: done, or what is wrong with the request; public routes refuse wrong secrets
-        // with 401
-        else if (may)
-          assert.ok(demand === 'everybody' ? status < 500 : ![401, 403].includes(status) && status < 500, cell);
+        else if (may) assert.ok(isOfRoute(status, demand), cell);
         else assert.equal(status, actor === 'stranger' ? 401 : 403, cell);
       }
     });

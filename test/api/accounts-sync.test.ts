@@ -71,16 +71,39 @@ function suite(kind: Kind): void {
     assert.equal((await world.pdns.zone(world.zone)).name, `${world.zone}.`);
   });
 
-  it('a list that names records twice counts each once, at the first synchronisation and later', async () => {
+  it('values that a set holds twice are shown read-only, each of them, with the reason', async () => {
+    const { admin, pdns, proxy } = world;
+    await pdns.createZone('equal.example');
+    proxy.fault = async ({ method, path }, forward) => {
+      const reply = await forward();
+      if (method !== 'GET' || !path.includes('/zones/equal')) return reply;
+      const zone = JSON.parse(reply.body);
+      const rrsets = zone.rrsets.map((set: { records: object[] }) => ({
+        ...set,
+        records: [...set.records, ...set.records],
+      }));
+      return { ...reply, body: JSON.stringify({ ...zone, rrsets }) };
+    };
+    const account = await addAccount(admin, 'powerdns', good());
+    for (let i = 0; i < 2; i++) assert.equal(done(await admin.post(`/api/accounts/${account}/sync`)).failed, 0);
+    const { id } = done(await admin.get('/api/domains?name=equal.example'))[0] as { id: number };
+    const { list } = done(await admin.get(`/api/domains/${id}/records`));
+    assert.ok(list.length >= 2 && list.length % 2 === 0, JSON.stringify(list));
+    for (const record of list) {
+      assert.equal(record.read_only, true);
+      assert.match(record.read_only_reason ?? '', /several times/);
+    }
+    done(await admin.delete(`/api/accounts/${account}?force=true`));
+    proxy.fault = null;
+    assert.equal((await pdns.api('DELETE', '/zones/equal.example.')).status, 204);
+  });
+
+  it('a list that names sets twice counts each once, at the first synchronisation and later', async () => {
     const { admin, pdns, proxy } = world;
     await pdns.createZone('twice.example');
     const twice = (reply: { body: string }) => {
       const zone = JSON.parse(reply.body);
-      const sets = zone.rrsets.map((set: { records: object[] }) => ({
-        ...set,
-        records: [...set.records, ...set.records],
-      }));
-      return JSON.stringify({ ...zone, rrsets: [...sets, ...sets] });
+      return JSON.stringify({ ...zone, rrsets: [...zone.rrsets, ...zone.rrsets] });
     };
     proxy.fault = async ({ method, path }, forward) => {
       const reply = await forward();

@@ -6,7 +6,7 @@ import { noPowerdns } from '../support/powerdns.js';
 import { type Client, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import type { StandIn } from '../support/vendor.js';
-import { addAccount, addDomain, cacheLines, done, startWorld, until, type World } from '../support/world.js';
+import { addAccount, addDomain, cacheLines, done, ended, startWorld, until, type World } from '../support/world.js';
 
 const create = (host: string, more: object = {}) => ({ op: 'create', host, type: 'A', value: '192.0.2.1', ...more });
 
@@ -17,7 +17,7 @@ async function send(
   changes: object[],
   atomic: boolean,
 ): Promise<(string | undefined)[]> {
-  const { outcomes } = done(await admin.post(`/api/domains/${domain}/records/batch`, { changes, atomic }));
+  const { outcomes } = ended(await admin.post(`/api/domains/${domain}/records/batch`, { changes, atomic }));
   return (outcomes ?? []).map((outcome) => (outcome.ok ? 'ok' : outcome.state));
 }
 

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
 import { AuditJobs } from '../../src/administration/audit/jobs.service.js';
 import { AuditRulesCheck } from '../../src/administration/audit/rules.service.js';
 import { AuditService } from '../../src/audit/audit.service.js';
+import { ChainEnds } from '../../src/audit/chain-ends.service.js';
+import { CheckpointFile } from '../../src/audit/checkpoint-file.service.js';
 import { ChangeRetention } from '../../src/changes/retention.service.js';
 import { Notices } from '../../src/notifications/notices.service.js';
 import { now } from '../../src/platform/common/clock.js';
@@ -51,13 +53,8 @@ for (const { kind, skip } of databases('all')) {
         notices.push(notice);
       };
       // the scheduled check of the service does not interfere
-      await until(
-        'the first look',
-        async () =>
-          (await db.run(`UPDATE jobs SET next_at = ? WHERE name = 'audit.rules' AND state = 'waiting'`, [
-            now(DAY_MS),
-          ])) === 1,
-      );
+      const ended = `UPDATE jobs SET state = 'done' WHERE name = 'audit.rules' AND state = 'waiting'`;
+      await until('the first look', async () => (await db.run(ended)) === 1);
     });
     afterAll(async () => {
       await close();
@@ -138,6 +135,21 @@ for (const { kind, skip } of databases('all')) {
       outboxFails = false;
       assert.equal((await check()).length, 1);
       assert.deepEqual(await check(), []);
+    });
+
+    it('check the same entries again when these could not be linked', async () => {
+      await set({ id: 'unlinked' });
+      assert.deepEqual(await check(), []);
+      const before = await db.rows('SELECT checked_at FROM audit_rule_states');
+      const chain = of(ChainEnds);
+      chain.lock = async () => {
+        throw new Error('the chain is locked');
+      };
+      await create(3);
+      await assert.rejects(check(), /the chain is locked/);
+      assert.deepEqual(await db.rows('SELECT checked_at FROM audit_rule_states'), before);
+      Reflect.deleteProperty(chain, 'lock');
+      assert.equal((await check()).length, 1);
     });
 
     it('count only entries within their window', async () => {
@@ -242,6 +254,8 @@ for (const { kind, skip } of databases('all')) {
           for (const [i, { id: _, seq, prev_hash, hash, seal, ...entry }] of rows.entries())
             await db.insert('audit_pending', { ...entry, ...(i < cut && { created_at: now(-40 * DAY_MS) }) }, manager);
         });
+        // after a checkpoint that was being written of the old chain
+        await app?.get(CheckpointFile).update();
         rmSync(join(service.server.dataDir, 'audit-checkpoint.json'), { force: true });
         const sets = await db.rows<{ id: number }>('SELECT id FROM change_sets ORDER BY id');
         await db.run('UPDATE change_sets SET finished_at = ? WHERE id <= ?', [

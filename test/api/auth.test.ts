@@ -5,7 +5,7 @@ import bcrypt from 'bcrypt';
 import { now } from '../../src/platform/common/clock.js';
 import { loadKeys, secretBox } from '../../src/platform/config/secret-box.js';
 import type { Db } from '../../src/platform/database/db.js';
-import { hashingFor, hashPassword } from '../../src/users/passwords.js';
+import { passwordHash } from '../../src/users/passwords.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { ADMIN, startService } from '../support/server.js';
@@ -88,10 +88,7 @@ for (const { kind, skip } of databases('all')) {
     it('counts every byte of a long password', async () => {
       const long = `${'x'.repeat(100)}end`;
       await addUser(db, { username: 'longcut', password: '-' });
-      await db.run('UPDATE users SET password_hash = ? WHERE username_key = ?', [
-        await hashPassword(long, hashingFor('system')),
-        'longcut',
-      ]);
+      await db.run('UPDATE users SET password_hash = ? WHERE username_key = ?', [await passwordHash(long), 'longcut']);
       done(await attempt('longcut', long, elsewhere()));
       refused(await attempt('longcut', `${'x'.repeat(100)}END`, elsewhere()), 401, 401001);
     });
@@ -105,7 +102,7 @@ for (const { kind, skip } of databases('all')) {
       };
       const hashOf = async (name: string) =>
         (await db.row<{ h: string }>('SELECT password_hash AS h FROM users WHERE username_key = ?', [name]))?.h ?? '';
-      await stored('fresh', await hashPassword(long, hashingFor('system')));
+      await stored('fresh', await passwordHash(long));
       // as an older version stored it
       await stored('older', await bcrypt.hash(plain, 4));
       for (const digest of [plain, createHash('sha256').update(long).digest('hex')])

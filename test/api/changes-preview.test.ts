@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { creation, type Edit, update } from '../../src/changes/edits/edit.js';
-import { Places } from '../../src/changes/edits/places.js';
+import { creation, type Edit, Places, update } from '../../src/changes/edits/edit.js';
 import { ChangeEngine } from '../../src/changes/engine.service.js';
 import { Planner } from '../../src/changes/planner.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';

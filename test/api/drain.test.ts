@@ -71,9 +71,9 @@ describe('a service that is told to end', () => {
 for (const { kind, skip } of databases('postgresql')) {
   describeUnless(skip || noNginx)(`replicas on ${kind} that are restarted one after the other`, () => {
     it('answer the requests that come through nginx and on kept-alive connections', async () => {
-      const first = await startProcess(kind, { SECRET_KEY, DRAIN_MS: '2000' });
+      const first = await startProcess(kind, { SECRET_KEY, DRAIN_MS: '5000' });
       atEnd(first.stop);
-      const env = { SECRET_KEY, DRAIN_MS: '1000', DATABASE_URL: first.databaseUrl };
+      const env = { SECRET_KEY, DRAIN_MS: '5000', DATABASE_URL: first.databaseUrl };
       const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
       atEnd(() => rmSync(dataDir, { recursive: true, force: true }));
       const replicas = [first.server, await ServerProcess.start(env, dataDir)];

@@ -15,6 +15,7 @@ import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { rdapDomain, startWhois, type WhoisStandIn } from '../support/registries.js';
 import { applicationOf, type Service, startService } from '../support/server.js';
+import { SILENT } from '../support/silent.js';
 import { describeUnless } from '../support/suites.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 import { addAccount, addDomain, done, providerFailed, refused, until } from '../support/world.js';
@@ -300,7 +301,8 @@ for (const { kind, skip } of databases('all')) {
         await db.run(sql, [server, now(3_600_000)]);
         const [late, slow] = await Promise.all([look(queued), look(dripping)]);
         providerFailed(late, /No answer about queue\.net within 20 s/);
-        providerFailed(slow, /it takes too long/);
+        // the limit of one answer, or the limit of the whole request where the machine was slow to begin
+        providerFailed(slow, /it takes too long|No answer about drip\.pt within 20 s/);
         await db.run("UPDATE registrations SET next_at = ? WHERE name LIKE '%.net'", [now(DAY)]);
       });
 
@@ -365,7 +367,7 @@ for (const { kind, skip } of databases('all')) {
         await rested();
         const asked = bootstrap.requests.length;
         // as another process that finds the file
-        const one = new Bootstrap(app()?.get<Config>(CONFIG) as Config, app()?.get(RdapHttp) as RdapHttp);
+        const one = new Bootstrap(app()?.get<Config>(CONFIG) as Config, app()?.get(RdapHttp) as RdapHttp, SILENT);
         assert.deepEqual(await one.baseOf('net'), { url: `${rdap.net.url}/net/`, sure: true });
         assert.equal(bootstrap.requests.length, asked + 1);
         assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), old);

@@ -44,7 +44,7 @@ const NETWORKS = ['192.0.2.7', '203.0.113.7'];
 
 const some = <T>(values: readonly T[]) =>
   fc.option(fc.subarray([...values], { minLength: 1 }), { nil: undefined, freq: 1 });
-const clean = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value));
+const clean = (value: object) => JSON.parse(JSON.stringify(value));
 
 const rule = (domains: number[]): fc.Arbitrary<TokenRule> =>
   fc
@@ -67,7 +67,7 @@ const rule = (domains: number[]): fc.Arbitrary<TokenRule> =>
       ),
       ttl: fc.option(fc.constantFrom({ min: 100 }, { max: 500 }, { min: 60, max: 300 }), { nil: undefined, freq: 1 }),
     })
-    .map(clean);
+    .map((value): TokenRule => clean(value));
 
 const limits = (domains: number[]) =>
   fc.record({
@@ -195,7 +195,8 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
       const creator = people.get(limit.creator) as { id: number; client: Client };
       const { window } = limit;
       await db.run(
-        `INSERT INTO api_tokens (user_id, name, token_hash, narrowed, allowed_domains, allowed_services, allowed_cidrs, rules, start_time, end_time,
+        `INSERT INTO api_tokens (user_id, name, token_hash, narrowed, allowed_domains, allowed_services,
+          allowed_cidrs, rules, start_time, end_time,
            max_role, is_active, created_at) VALUES (?, 'x', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
           creator.id,

@@ -69,28 +69,29 @@ for (const [i, { kind, skip }] of databases('sqlite', 'postgresql').entries()) {
     };
     /**
      * Takes the primary value down, and lets no write get to the provider until all rules know it.
-     * @param then what becomes of the requests after that
+     * @param then what becomes of the requests, of writes after that
      */
-    const goDown = async (then: World['proxy']['fault'] = null) => {
+    const goDown = async (then?: Exclude<World['proxy']['fault'], null>) => {
       let release = () => {};
       const known = new Promise<void>((resolve) => {
         release = resolve;
       });
-      let all = false;
       world.proxy.fault = async (request, forward) => {
         if (request.method === 'PATCH') await known;
-        return all && then ? then(request, forward) : forward();
+        return then ? then(request, forward) : forward();
       };
       await targets.down(P);
       await until('all is known to be down', async () =>
         (await rules()).every(({ state }) => state.values[0]?.up === false),
       );
-      all = true;
       release();
     };
     const settled = (but: string[]) =>
-      until('all that may be is switched', async () =>
-        (await rules()).every(({ host, hold, state }) => (but.includes(host) ? hold : state.active === 'backup')),
+      until(
+        'all that may be is switched',
+        async () =>
+          (await rules()).every(({ host, hold, state }) => (but.includes(host) ? hold : state.active === 'backup')),
+        180_000,
       );
 
     // how they are judged and written does not depend on the database

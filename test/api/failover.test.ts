@@ -572,7 +572,7 @@ for (const { kind, skip } of databases('sqlite', 'mysql')) {
       const asked = new Set<string>();
       let status = 200;
       const answer = (
-        request: { headers: { host?: string }; url?: string },
+        request: { headers: { host?: string | undefined }; url?: string | undefined },
         response: { writeHead(n: number): { end(t: string): void } },
       ) => {
         asked.add(`${request.headers.host}${request.url}`);

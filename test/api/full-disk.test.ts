@@ -66,6 +66,8 @@ for (const { kind, skip } of databases('all')) {
         { ...env, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password },
         dataDir,
       );
+      // MariaDB may have ended on the full disk
+      await until('the database is there', async () => (await server.call('GET', '/health/ready')).status === 200);
       admin = server.as(await server.login());
     };
     /** Changes something until the database cannot. @returns what was acknowledged last */

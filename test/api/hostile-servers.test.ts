@@ -55,22 +55,19 @@ describeUnless(root)('a name server that answers with more than anybody can read
   const names = SERVERS.map((_, i) => `ns${i}.${ZONE}.`);
   const referral = (asked: Asked, all: string[], glue: RawRecord[]) =>
     answerTo(asked, [[], all.map((name) => ns(name, nameToWire(`${ZONE}.`))), glue], 0);
+  const glue = names.map((name, i) => a(name, SERVERS[i] as string));
+  const resolved = ({ name, type }: Asked): RawRecord[] | null => {
+    if (name === 'test.') return [ns('ns.test.')];
+    if (type === RRTYPE.NS) return null;
+    if (type !== RRTYPE.A) return [];
+    if (name === 'ns.test.') return [a(name, PARENT)];
+    return names.includes(name) ? [a(name, SERVERS[names.indexOf(name)] as string)] : [];
+  };
   const honest: Answering = (asked) => {
     const of = (records: RawRecord[]) => [answerTo(asked, [records])];
-    if (asked.to === RESOLVER && asked.name === 'test.') return of([ns('ns.test.')]);
-    if (asked.to === RESOLVER && asked.name === 'ns.test.' && asked.type === RRTYPE.A)
-      return of([a('ns.test.', PARENT)]);
-    if (asked.to === PARENT && asked.type === RRTYPE.NS)
-      return [
-        referral(
-          asked,
-          names,
-          names.map((name, i) => a(name, SERVERS[i] as string)),
-        ),
-      ];
-    if (asked.to === RESOLVER && asked.type === RRTYPE.A && names.includes(asked.name))
-      return of([a(asked.name, SERVERS[names.indexOf(asked.name)] as string)]);
-    if (asked.to === PARENT || (asked.to === RESOLVER && asked.type !== RRTYPE.NS)) return of([]);
+    if (asked.to === PARENT) return asked.type === RRTYPE.NS ? [referral(asked, names, glue)] : of([]);
+    const known = asked.to === RESOLVER ? resolved(asked) : null;
+    if (known) return of(known);
     if (asked.type === RRTYPE.NS) return of(names.map((name) => ns(name)));
     return of(asked.type === RRTYPE.SOA ? [{ type: RRTYPE.SOA, rdata: soa() }] : []);
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
 import { startCloudflare } from '../support/cloudflare.js';
+import { connectOptions } from '../support/connect-options.js';
 import { openDatabase } from '../support/database.js';
 import { noPowerdns } from '../support/powerdns.js';
 import type { Reply } from '../support/proxy.js';
@@ -171,12 +172,6 @@ describe('adapters', () => {
     const { providerOf } = await import('../../src/providers/registry.js');
     return providerOf('cloudflare') as import('../../src/providers/provider.js').ProviderDefinition;
   };
-  const options = async () => ({
-    agent: (await import('../../src/platform/outbound/agent.js')).outboundAgent([], 1000),
-    deny: [],
-    timeoutMs: 1000,
-    installation: {},
-  });
   it('load again after a failure', async () => {
     const { connectProvider } = await import('../../src/providers/connect.js');
     let n = 0;
@@ -187,7 +182,7 @@ describe('adapters', () => {
         return { connect: () => ({ listRecords: async () => [], check: async () => undefined }) as never };
       },
     };
-    const provider = connectProvider(kind, { api_token: 't' }, await options());
+    const provider = connectProvider(kind, { api_token: 't' }, connectOptions(1000));
     const tries: string[] = [];
     for (let i = 0; i < 3; i++)
       tries.push(

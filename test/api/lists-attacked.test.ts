@@ -6,7 +6,7 @@ import { noPowerdns } from '../support/powerdns.js';
 import { type Client, ServerProcess, startProcess } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
-import { addAccount, addDomain, done, made, startWorld, until, type World } from '../support/world.js';
+import { addAccount, addDomain, done, ended, made, startWorld, until, type World } from '../support/world.js';
 
 describeUnless(noPowerdns)('lists of changes under attack', () => {
   let world: World;
@@ -43,7 +43,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
       { op: 'update', id: b, value: '192.0.2.1' },
       { op: 'update', id: a, value: '192.0.2.2' },
     ];
-    done(await admin.post(batch, { changes: list }));
+    ended(await admin.post(batch, { changes: list }));
     await world.agree();
   });
 
@@ -55,7 +55,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
       { op: 'update', id: b, value: '192.0.2.3' },
       { op: 'update', id: a, value: '192.0.2.2' },
     ];
-    done(await admin.post(batch, { changes: list }));
+    ended(await admin.post(batch, { changes: list }));
     await world.agree();
   });
 
@@ -67,7 +67,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
       { op: 'delete', id: a },
       { op: 'create', host: 'ttl', type: 'A', value: '192.0.2.3' },
     ];
-    done(await admin.post(batch, { changes: list }));
+    ended(await admin.post(batch, { changes: list }));
     await world.agree();
   });
 
@@ -82,7 +82,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
       { op: 'update', id: a, ttl: 60 },
       { op: 'delete', id: a },
     ];
-    const { change_set_id } = done(await admin.post(batch, { changes: list }));
+    const { change_set_id } = ended(await admin.post(batch, { changes: list }));
     world.proxy.fault = null;
     const path = `${changes}/${change_set_id as number}` as const;
     await until('it has an end', async () => done(await admin.get(path)).state === 'done');
@@ -98,7 +98,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
       { op: 'update', id, ttl: 300 },
       { op: 'create', host: 'idle2', type: 'A', value: '192.0.2.1' },
     ];
-    const { change_set_id } = done(await admin.post(batch, { changes: list }));
+    const { change_set_id } = ended(await admin.post(batch, { changes: list }));
     const set = done(await admin.get(`${changes}/${change_set_id as number}`));
     assert.deepEqual([set.state, set.counts.pending], ['done', 0]);
   });
@@ -106,7 +106,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
   it('the history of what failed shows nobody what he may not read', async () => {
     made(await admin.post(records, { host: '_secret', type: 'TXT', value: 'TOP-SECRET-VALUE' }));
     const clash = { op: 'create', host: '_secret', type: 'CNAME', value: 'x.example.org.' };
-    const { change_set_id } = done(await admin.post(batch, { changes: [clash] }));
+    const { change_set_id } = ended(await admin.post(batch, { changes: [clash] }));
     const rules = [{ effect: 'allow', hosts: ['pub'], types: ['A'], actions: ['read'] }];
     const set = done(await (await token({ rules })).get(`${changes}/${change_set_id as number}`));
     assert.doesNotMatch(JSON.stringify(set), /TOP-SECRET-VALUE|_secret/);
@@ -144,7 +144,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
       type: 'CNAME',
       value: `t${i}.example.net.`,
     }));
-    const answer = done(await admin.post(batch, { changes: list }));
+    const answer = ended(await admin.post(batch, { changes: list }));
     assert.ok(JSON.stringify(answer).length < 100_000, `${JSON.stringify(answer).length} bytes`);
   });
 
@@ -160,7 +160,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
   });
 
   it('a list that is carried out is not taken for dead, and edits behind it stay', async () => {
-    const base = done(
+    const base = ended(
       await admin.post(`${batch}?wait=60`, { changes: many(300, (i) => `live${i % 50}`, { ttl: 300 }) }),
     );
     const ids = (base.outcomes ?? []).map((o) => o.id as number);

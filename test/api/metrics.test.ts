@@ -124,6 +124,22 @@ describe('metrics', () => {
     }
   });
 
+  it('are counted by each application of a process for itself', async () => {
+    const env = { METRICS: 'on', METRICS_TOKEN };
+    const services = [await startService('sqlite', env), await startService('sqlite', env)];
+    try {
+      await services[1]?.server.login();
+      const texts = await Promise.all(
+        services.map(async ({ server }) => (await scrape(server.url, METRICS_TOKEN)).text()),
+      );
+      const ok = texts.map((text) => sampleOf(text, 'zoneward_logins_total{result="ok"}'));
+      assert.deepEqual(ok, [1, 2]);
+      for (const text of texts) assert.ok(sampleOf(text, 'process_resident_memory_bytes') > 0);
+    } finally {
+      for (const service of services) await service.stop();
+    }
+  });
+
   it('can have a port of their own, which is closed with the service', async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));

@@ -18,6 +18,7 @@ import { freePort } from '../support/bind.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { applicationOf, ServerProcess, type Service, startProcess, startService } from '../support/server.js';
+import { SILENT } from '../support/silent.js';
 import { startSmtp } from '../support/smtp.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { type Handler, type Received, type StandIn, startStandIn } from '../support/vendor.js';
@@ -340,7 +341,7 @@ for (const { kind, skip } of databases('all')) {
         () =>
           new Courier(
             ...([of(Db), of(DeliveriesRepository), of(DatabaseService), of(SettingsService)] as const),
-            ...([of(Events), jobs, of(Hooks), of(Mailer), of(Installation)] as const),
+            ...([of(Events), jobs, of(Hooks), of(Mailer), of(Installation), SILENT] as const),
           ),
       );
       afterTest(() => Promise.all(others.map((other) => other.beforeApplicationShutdown())));

@@ -148,7 +148,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
       { op: 'delete', id: 999_999 },
     ];
     const list = await admin.post(`${records}/batch`, { changes }, { prefer: 'respond-published; wait=1' });
-    assert.deepEqual([list.status, list.headers.get('preference-applied')], [202, 'respond-published']);
+    assert.deepEqual([list.status, list.headers.get('preference-applied')], [207, 'respond-published']);
   });
 
   it('compares texts, targets and sets in canonical form', async () => {

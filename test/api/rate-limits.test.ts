@@ -5,6 +5,7 @@ import { Buckets, sizeOf } from '../../src/auth/guard/buckets.js';
 import { RedisLink } from '../../src/platform/redis/redis-link.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
 import { ADMIN, type Answer, type Client, LocalServer } from '../support/server.js';
+import { SILENT } from '../support/silent.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, refused, until } from '../support/world.js';
 
@@ -73,7 +74,7 @@ describe('a fresh installation', () => {
 
 describeUnless(noRedis)('buckets of two replicas', () => {
   it('are shared where there is Redis', async () => {
-    const links = [new RedisLink({ redisUrl: REDIS_URL }), new RedisLink({ redisUrl: REDIS_URL })];
+    const links = [new RedisLink({ redisUrl: REDIS_URL }, SILENT), new RedisLink({ redisUrl: REDIS_URL }, SILENT)];
     try {
       for (const link of links) link.start();
       await until('both are there', async () => links.every(({ client }) => client));

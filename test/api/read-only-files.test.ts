@@ -50,7 +50,7 @@ describeUnless(impossible)(
         await fetch(`http://127.0.0.1:${port}${path}`, {
           method: body ? 'POST' : 'GET',
           headers: { 'content-type': 'application/json' },
-          body: body && JSON.stringify(body),
+          body: body ? JSON.stringify(body) : null,
         })
       ).json() as Promise<{ code: number; data: { status: string } }>;
 

@@ -5,7 +5,7 @@ import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { applicationOf, type Client } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
-import { done, made, refused, startWorld, until, type World } from '../support/world.js';
+import { done, ended, made, refused, startWorld, until, type World } from '../support/world.js';
 
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip || noPowerdns)(`lists of changes, on ${kind}`, () => {
@@ -39,7 +39,7 @@ for (const { kind, skip } of databases('all')) {
     it('an edit that changes nothing counts as applied beside those that do', async () => {
       const id = await add('idle', '192.0.2.1');
       const list = [{ op: 'update', id, ttl: 300 }, create('idle', '192.0.2.2', { ttl: 300 })];
-      const { change_set_id, outcomes } = done(await admin.post(batch, { changes: list }));
+      const { change_set_id, outcomes } = ended(await admin.post(batch, { changes: list }));
       assert.deepEqual(
         outcomes?.map((o) => [o.ok, o.changed]),
         [
@@ -58,7 +58,7 @@ for (const { kind, skip } of databases('all')) {
         { op: 'update', id: b, remark: 'touched' },
         { op: 'update', id: a, host: 'elsewhere', ttl: 90 },
       ];
-      done(await admin.post(batch, { changes: list }));
+      ended(await admin.post(batch, { changes: list }));
       await world.agree();
     });
 
@@ -74,7 +74,7 @@ for (const { kind, skip } of databases('all')) {
         create('alias', '192.0.2.3', { ttl: 60 }),
         { op: 'update', id, ttl: 61 },
       ];
-      const { change_set_id, outcomes } = done(await admin.post(batch, { changes: list, comment: 'a fold' }));
+      const { change_set_id, outcomes } = ended(await admin.post(batch, { changes: list, comment: 'a fold' }));
       assert.deepEqual(
         outcomes?.map((o) => (o.ok ? 'ok' : o.error?.code)),
         ['ok', 'ok', 'ok', 409001, 'ok', 'ok', 404001],
@@ -114,7 +114,7 @@ for (const { kind, skip } of databases('all')) {
     it('an upsert creates once, and then changes only what it names', async () => {
       const upsert = (more: object) => ({ op: 'upsert', host: 'up', type: 'A', value: '192.0.2.1', ...more });
       const once = async (more: object) =>
-        done(await admin.post(batch, { changes: [upsert(more)] })).outcomes?.[0] as { id: number; changed: boolean };
+        ended(await admin.post(batch, { changes: [upsert(more)] })).outcomes?.[0] as { id: number; changed: boolean };
       const { id, changed } = await once({ remark: 'mine' });
       assert.equal(changed, true);
       const writes = () => world.proxy.requests.filter(({ method }) => method !== 'GET').length;
@@ -147,7 +147,7 @@ for (const { kind, skip } of databases('all')) {
       const rules = [{ effect: 'allow', hosts: ['mine'], types: ['A'], actions: ['create'] }];
       const token = world.server.as(made(await admin.post('/api/tokens', { name: 'lists', rules })).token);
       const list = [create('mine', '192.0.2.1'), create('yours', '192.0.2.1'), { op: 'delete', id }];
-      const { change_set_id, outcomes } = done(await token.post(batch, { changes: list }));
+      const { change_set_id, outcomes } = ended(await token.post(batch, { changes: list }));
       assert.deepEqual(
         outcomes?.map((o) => (o.ok ? 'ok' : o.error?.code)),
         ['ok', 403001, 404001],
@@ -157,13 +157,42 @@ for (const { kind, skip } of databases('all')) {
       const narrow = [{ effect: 'allow', hosts: ['mine'], types: ['A'] }];
       const reader = world.server.as(made(await admin.post('/api/tokens', { name: 'reads', rules: narrow })).token);
       const twice = [create('mine', '192.0.2.1'), create('yours', '192.0.2.2')];
-      const mixed = done(await admin.post(batch, { changes: twice })).change_set_id as number;
+      const mixed = ended(await admin.post(batch, { changes: twice })).change_set_id as number;
       const seen = done(await reader.get(`${changes}/${mixed}`)).changes;
       assert.deepEqual(seen, []);
       const first = done(await reader.get(`${changes}/${change_set_id as number}`)).changes;
       assert.deepEqual(
         first.map((c) => [c.position, c.after?.value]),
         [[0, '192.0.2.1']],
+      );
+    });
+
+    it('the status of the answer tells a list that was not applied whole, and one of which nothing was', async () => {
+      const [fits, twice, bad] = [create('some', '192.0.2.1'), create('some', '192.0.2.1'), create('some', 'none')];
+      const some = await admin.post(batch, { changes: [fits, twice] });
+      assert.deepEqual([some.status, some.code], [207, 0]);
+      assert.deepEqual(some.data.counts, { applied: 1, failed: 1, unknown: 0, not_tried: 0 });
+      const none = await admin.post(batch, { changes: [twice, bad] });
+      assert.deepEqual([none.status, none.code, none.msg], [422, 422002, '2 of 2 changes were not applied']);
+      assert.deepEqual(none.data.counts, { applied: 0, failed: 2, unknown: 0, not_tried: 0 });
+      assert.deepEqual(
+        none.data.outcomes?.map(({ error }) => error?.code),
+        [409001, 400001],
+      );
+      const strict = await admin.post(`${batch}?fail=any`, { changes: [create('strict', '192.0.2.1'), twice] });
+      assert.deepEqual([strict.status, strict.code, strict.data.counts?.applied], [422, 422002, 1]);
+      assert.deepEqual(await at('strict'), ['A 192.0.2.1 600']);
+      ended(await admin.post(`${batch}?fail=any`, { changes: [create('whole', '192.0.2.1')] }));
+      refused(await admin.post(`${batch}?fail=some`, { changes: [create('none', '192.0.2.1')] }), 400, 400001);
+      // each stands in the audit log once
+      const { list } = done(await admin.get('/api/audit/logs?limit=3'));
+      assert.deepEqual(
+        list.map(({ action, result }) => [action, result]),
+        [
+          ['record.batch', 'failed'],
+          ['record.create', 'ok'],
+          ['record.batch', 'failed'],
+        ],
       );
     });
 
@@ -194,7 +223,7 @@ for (const { kind, skip } of databases('all')) {
           const { counts } = done(await admin.get(`/api/domains/${domain}/changes/${changeSet}`));
           told.push([domain, changeSet, counts.applied]);
         });
-      const { change_set_id } = done(await admin.post(batch, { changes: [create('told', '192.0.2.1')] }));
+      const { change_set_id } = ended(await admin.post(batch, { changes: [create('told', '192.0.2.1')] }));
       await until('it is told', async () => told.length > 0);
       refused(await admin.post(batch, { changes: [create('told', '192.0.2.1')], atomic: true }), 409, 409001);
       assert.deepEqual(told, [[world.domain, change_set_id, 1]]);

@@ -73,6 +73,7 @@ describeUnless(noPowerdns)('a record that was read is sent back', () => {
     const other = {
       id: id + 1,
       read_only: true,
+      read_only_reason: 'x',
       unicode_host: 'x',
       synced_at: '2026-01-01T00:00:00.000Z',
       updated_at: null,

@@ -250,9 +250,11 @@ describe('the rules of records', () => {
     appendFileSync(files.path(), 'odd 300 IN TYPE65534 \\# 2 abcd\nodd 300 IN A 192.0.2.66\n');
     const [record] = await all('?refresh=true&host=odd&type=TYPE65534');
     assert.equal(record.read_only, true);
+    assert.equal(record.read_only_reason, 'It is of type TYPE65534, which is not edited here');
     await unchanged(() => admin.put(`${records}/${record.id}`, { ttl: 60 }), 'id');
     await unchanged(() => admin.delete(`${records}/${record.id}`), 'id');
     const [address] = await all('?host=odd&type=A');
+    assert.equal(address.read_only_reason, null);
     done(await admin.put(`${records}/${address.id}`, { value: '192.0.2.67' }));
     assert.match(file(), /TYPE65534\s+\\# 2 abcd/);
   });

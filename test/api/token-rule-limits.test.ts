@@ -129,7 +129,8 @@ for (const { kind, skip } of databases('all')) {
       const insert = async (rules: TokenRule[]) => {
         const secret = `svc_${sha256(JSON.stringify(rules))}`;
         await db.run(
-          `INSERT INTO api_tokens (user_id, name, token_hash, narrowed, allowed_domains, allowed_services, rules, max_role, is_active, created_at)
+          `INSERT INTO api_tokens (user_id, name, token_hash, narrowed, allowed_domains, allowed_services, rules,
+            max_role, is_active, created_at)
            SELECT id, 'old', ?, ?, '[]', '["*"]', ?, 3, ?, ? FROM users WHERE username = 'admin'`,
           [sha256(secret), false, JSON.stringify(rules), true, now()],
         );

@@ -284,7 +284,8 @@ describe('a change that was not applied', () => {
     const { db, domain } = site;
     const at = '2026-01-01T00:00:00.000Z';
     await db.run(
-      `INSERT INTO change_sets (domain_id, domain, door, actor_type, request_id, comment, atomic, background, whole, owner, state, total, created_at)
+      `INSERT INTO change_sets (domain_id, domain, door, actor_type, request_id, comment, atomic, background, whole,
+        owner, state, total, created_at)
        VALUES (?, ?, 'api', 'user', '', '', ?, ?, ?, ?, 'open', ?, ?)`,
       [domain, ZONE, atomic, background, false, PROCESS, changes.length, at],
     );

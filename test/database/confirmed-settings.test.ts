@@ -6,9 +6,9 @@ import { it } from '@jest/globals';
 import { ENTITIES } from '../../src/entities.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import { Db } from '../../src/platform/database/db.js';
 import { ConfirmedSettings1763940000000 } from '../../src/platform/schema/migrations/1763940000000-confirmed-settings.js';
 import { databases, freshDatabase } from '../support/databases.js';
+import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
 
 const SECURITY = {
@@ -30,7 +30,7 @@ for (const { kind, skip } of databases('all')) {
       const source = new AppDataSource(ENTITIES);
       try {
         await source.open(parseDatabaseUrl(server?.url ?? 'sqlite:zoneward.db', folder));
-        const db = new Db(source);
+        const db = dbOn(source);
         const migration = new ConfirmedSettings1763940000000();
         const store = async (documents: Record<string, object>) => {
           await db.run('DELETE FROM settings');

@@ -7,9 +7,9 @@ import { ENTITIES } from '../../src/entities.js';
 import { now } from '../../src/platform/common/clock.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import { Db } from '../../src/platform/database/db.js';
 import { Expiry1764060000000 } from '../../src/platform/schema/migrations/1764060000000-expiry.js';
 import { databases, freshDatabase } from '../support/databases.js';
+import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
 
 for (const { kind, skip } of databases('all')) {
@@ -30,14 +30,15 @@ for (const { kind, skip } of databases('all')) {
     });
 
     it('count as set by hand, also where an upgrade died before it said so, and what was looked up does not', async () => {
-      const db = new Db(source);
+      const db = dbOn(source);
       for (let left = source.migrations.length; left > 0; left--) {
         const [last] = await db.rows<{ name: string }>('SELECT name FROM migrations ORDER BY id DESC LIMIT 1');
         await source.undoLastMigration();
         if (last?.name === Expiry1764060000000.name) break;
       }
       await db.run(
-        `INSERT INTO dns_accounts (id, provider, name, remark, credentials, created_at, updated_at) VALUES (1, 'zonefile', 'a', '', '', ?, ?)`,
+        `INSERT INTO dns_accounts (id, provider, name, remark, credentials, created_at, updated_at)
+          VALUES (1, 'zonefile', 'a', '', '', ?, ?)`,
         [now(), now()],
       );
       for (const [id, expires] of [

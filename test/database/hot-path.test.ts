@@ -4,6 +4,7 @@ import type { Db } from '../../src/platform/database/db.js';
 import { LeaseLost, Leases } from '../../src/platform/database/leases.js';
 import { databases } from '../support/databases.js';
 import { emptyDatabase } from '../support/leases.js';
+import { SILENT } from '../support/silent.js';
 import { tellStatements } from '../support/statements.js';
 import { describeUnless } from '../support/suites.js';
 
@@ -14,7 +15,7 @@ for (const { kind, skip } of databases('all')) {
     let leases: Leases;
     beforeAll(async () => {
       ({ db, close } = await emptyDatabase(kind));
-      leases = new Leases(db);
+      leases = new Leases(db, SILENT);
     });
     afterAll(() => close?.());
     const held = async () => (await db.rows('SELECT name FROM leases')).length;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, it } from '@jest/globals';
+import { afterEach, beforeEach, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { now } from '../../src/platform/common/clock.js';
 import { AppError } from '../../src/platform/common/errors.js';
 import { allPools } from '../../src/platform/common/fair-pool.js';
-import { configureLogger } from '../../src/platform/common/logger.js';
+import { createLogger } from '../../src/platform/common/logger.js';
 import { POOLS } from '../../src/platform/common/pools.js';
 import { databases } from '../support/databases.js';
 import { cuttable, type Doer, inRedis, type JobFixture, jobFixture } from '../support/jobs.js';
@@ -20,18 +20,15 @@ let log = '';
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`jobs on ${kind}`, () => {
     let fixture: JobFixture;
-    beforeAll(() => {
-      const write = (line: string) => {
-        log += line;
-      };
-      configureLogger('info', { write });
-    });
+    const write = (line: string) => {
+      log += line;
+    };
+    const logger = createLogger('info', { write });
     beforeEach(async () => {
       log = '';
-      fixture = await jobFixture(kind);
+      fixture = await jobFixture(kind, logger);
     });
     afterEach(() => fixture.close());
-    afterAll(() => void configureLogger('silent'));
 
     /** The row of a job, of which there is one. */
     const row = async ({ db }: Doer, name: string) =>

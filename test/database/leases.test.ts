@@ -6,6 +6,7 @@ import type { Db } from '../../src/platform/database/db.js';
 import { type Held, LeaseLost, Leases, PROCESS } from '../../src/platform/database/leases.js';
 import { databases } from '../support/databases.js';
 import { ELSEWHERE, emptyDatabase, gate, plant } from '../support/leases.js';
+import { SILENT } from '../support/silent.js';
 import { tellStatements } from '../support/statements.js';
 import { describeUnless } from '../support/suites.js';
 
@@ -25,8 +26,8 @@ for (const { kind, skip } of databases('all')) {
     let others: Leases;
     beforeAll(async () => {
       ({ db, close } = await emptyDatabase(kind));
-      leases = new Leases(db);
-      others = new Leases(db);
+      leases = new Leases(db, SILENT);
+      others = new Leases(db, SILENT);
     });
     afterAll(() => close?.());
     beforeEach(() => db.run('DELETE FROM leases'));

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { ENTITIES } from '../../src/entities.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import { Db } from '../../src/platform/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { databases, freshDatabase } from '../support/databases.js';
+import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
 
 for (const { kind, skip } of databases('all')) {
@@ -20,7 +21,7 @@ for (const { kind, skip } of databases('all')) {
       drop = fresh.drop;
       const source = new AppDataSource(ENTITIES);
       await source.open(parseDatabaseUrl(fresh.url, folder));
-      db = new Db(source);
+      db = dbOn(source);
       await db.run("INSERT INTO settings (name, content) VALUES ('counter', '0')");
     });
     afterAll(async () => {

@@ -7,17 +7,17 @@ import { ENTITIES } from '../../src/entities.js';
 import { now } from '../../src/platform/common/clock.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import { Db } from '../../src/platform/database/db.js';
 import { Ownership1763920000000 } from '../../src/platform/schema/migrations/1763920000000-ownership.js';
 import { addTeam, addUser } from '../support/database.js';
 import { databases, freshDatabase } from '../support/databases.js';
+import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
 
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`permissions of before an upgrade, on ${kind}`, () => {
     const folder = skip ? '' : mkdtempSync(join(tmpdir(), 'zoneward-ownership-'));
     const source = new AppDataSource(ENTITIES);
-    const db = new Db(source);
+    const db = dbOn(source);
     let drop: (() => Promise<void>) | undefined;
     let entries = 0;
     const user = (username: string, role = 1) => addUser(db, { username, password: 'x' }, role);
@@ -29,7 +29,8 @@ for (const { kind, skip } of databases('all')) {
       result = 'ok',
     ) =>
       db.run(
-        `INSERT INTO audit_logs (seq, created_at, actor_type, user_id, action, target, state_before, result, ip, user_agent, request_id, prev_hash, hash)
+        `INSERT INTO audit_logs (seq, created_at, actor_type, user_id, action, target, state_before, result, ip,
+          user_agent, request_id, prev_hash, hash)
          VALUES (?, ?, 'user', ?, ?, ?, ?, ?, '', '', '', '', '')`,
         [++entries, now(), user_id, action, JSON.stringify(target), JSON.stringify(before), result],
       );
@@ -42,7 +43,8 @@ for (const { kind, skip } of databases('all')) {
       repeated: true | null = null,
     ) => {
       await db.run(
-        `INSERT INTO domain_permissions (team_id, domain_id, domain_name, permission, host, repeated) VALUES (?, ?, 'a.test', 'write', ?, ?)`,
+        `INSERT INTO domain_permissions (team_id, domain_id, domain_name, permission, host, repeated)
+          VALUES (?, ?, 'a.test', 'write', ?, ?)`,
         [team, domain, host, repeated],
       );
       const row = await db.row<{ id: number }>('SELECT MAX(id) AS id FROM domain_permissions');

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { ENTITIES } from '../../src/entities.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import { Db, marks } from '../../src/platform/database/db.js';
+import { type Db, marks } from '../../src/platform/database/db.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
+import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
 
 for (const { kind, skip } of databases('postgresql', 'mysql'))
@@ -18,7 +19,7 @@ function suite(kind: Exclude<Kind, 'sqlite'>): void {
     const source = new AppDataSource(ENTITIES);
     sources.push(source);
     await source.open(parseDatabaseUrl(url + more, '.'));
-    return new Db(source);
+    return dbOn(source);
   };
   beforeAll(async () => {
     ({ url, drop } = await freshDatabase(kind));

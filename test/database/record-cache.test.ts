@@ -4,7 +4,7 @@ import { DnsRecordsRepository } from '../../src/cache/dns-records.repository.js'
 import type { RowValues } from '../../src/cache/reconcile.js';
 import { RecordCache } from '../../src/cache/record-cache.js';
 import { RecordCountsRepository } from '../../src/cache/record-counts.repository.js';
-import { domainState } from '../../src/domains/domain-state.repository.js';
+import { DomainStateRepository } from '../../src/domains/domain-state.repository.js';
 import { now } from '../../src/platform/common/clock.js';
 import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';
@@ -26,12 +26,15 @@ for (const { kind, skip } of databases('all')) {
     let db: Db;
     let close: () => Promise<void>;
     let cache: RecordCache;
+    let state: DomainStateRepository;
     beforeAll(async () => {
       service = await startService(kind);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
-      cache = new RecordCache(db, new DnsRecordsRepository(db), new RecordCountsRepository(db));
+      state = new DomainStateRepository(db);
+      cache = new RecordCache(new DnsRecordsRepository(db), new RecordCountsRepository(db), state);
       await db.run(
-        `INSERT INTO dns_accounts (id, provider, name, remark, credentials, created_at, updated_at) VALUES (1, 'zonefile', 'a', '', '', ?, ?)`,
+        `INSERT INTO dns_accounts (id, provider, name, remark, credentials, created_at, updated_at)
+          VALUES (1, 'zonefile', 'a', '', '', ?, ?)`,
         [now(), now()],
       );
       await db.run(
@@ -57,7 +60,7 @@ for (const { kind, skip } of databases('all')) {
       );
     const locked = <T>(work: (manager: Parameters<RecordCache['write']>[0]) => Promise<T>) =>
       db.transaction(async (manager) => {
-        await domainState.raiseRevision(db, manager, DOMAIN);
+        await state.raiseRevision(DOMAIN, manager);
         return work(manager);
       });
     const write = (...list: Parameters<RecordCache['write']>[2]) => locked((m) => cache.write(m, DOMAIN, list));

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { ENTITIES } from '../../src/entities.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import { Db } from '../../src/platform/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { databases, freshDatabase } from '../support/databases.js';
+import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
 
 for (const { kind, skip } of databases('all')) {
@@ -34,7 +35,7 @@ for (const { kind, skip } of databases('all')) {
     const drift = async (source: AppDataSource) =>
       (await source.driver.createSchemaBuilder().log()).upQueries.map((query) => query.query);
     const tables = async (source: AppDataSource) => {
-      const rows = await new Db(source).rows<{ name: string }>(
+      const rows = await dbOn(source).rows<{ name: string }>(
         kind === 'sqlite'
           ? `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'`
           : `SELECT table_name AS name FROM information_schema.tables
@@ -47,7 +48,7 @@ for (const { kind, skip } of databases('all')) {
       const [first] = await Promise.all([open(), open(), open()]);
       const names = (first as AppDataSource).entityMetadatas.map((m) => m.tableName);
       assert.deepEqual(await tables(first as AppDataSource), [...names, 'migrations'].sort());
-      assert.deepEqual(await new Db(first as AppDataSource).rows('SELECT seq, hash FROM audit_chain'), [
+      assert.deepEqual(await dbOn(first as AppDataSource).rows('SELECT seq, hash FROM audit_chain'), [
         { seq: 0, hash: '' },
       ]);
     });
@@ -64,7 +65,7 @@ for (const { kind, skip } of databases('all')) {
 
     it('tells of sessions that were there what was shown in them', async () => {
       const source = await open();
-      const db = new Db(source);
+      const db = dbOn(source);
       const runner = source.createQueryRunner();
       while (!(await runner.hasColumn('sessions', 'second_factor'))) await source.undoLastMigration();
       const user = async (name: string, totp: boolean) => {
@@ -109,9 +110,9 @@ for (const { kind, skip } of databases('all')) {
     it('keeps any text exactly', async () => {
       const source = await open();
       const text = '😀 ünï — "q" \\ \' %_!';
-      await source.query(new Db(source).text('INSERT INTO settings (name, content) VALUES (?, ?)'), ['a', text]);
-      await source.query(new Db(source).text('INSERT INTO settings (name, content) VALUES (?, ?)'), ['A', 'other']);
-      const rows = await new Db(source).rows<{ content: string }>('SELECT content FROM settings WHERE name = ?', ['a']);
+      await source.query(dbOn(source).text('INSERT INTO settings (name, content) VALUES (?, ?)'), ['a', text]);
+      await source.query(dbOn(source).text('INSERT INTO settings (name, content) VALUES (?, ?)'), ['A', 'other']);
+      const rows = await dbOn(source).rows<{ content: string }>('SELECT content FROM settings WHERE name = ?', ['a']);
       assert.deepEqual(
         rows.map((row) => row.content),
         [text],
@@ -119,7 +120,7 @@ for (const { kind, skip } of databases('all')) {
     });
 
     it('does not mix parallel transactions, rollbacks and single statements', async () => {
-      const db = new Db(await open());
+      const db = dbOn(await open());
       const insert = 'INSERT INTO settings (name, content) VALUES (?, ?)';
       const work = Array.from({ length: 40 }, (_, i) => [
         db
@@ -141,9 +142,9 @@ for (const { kind, skip } of databases('all')) {
     });
 
     it('counts without losing any, on servers over two connections', async () => {
-      const first = new Db(await open());
+      const first = dbOn(await open());
       // SQLite belongs to one process, which has one connection
-      const dbs = [first, kind === 'sqlite' ? first : new Db(await open())] as const;
+      const dbs = [first, kind === 'sqlite' ? first : dbOn(await open())] as const;
       await dbs[0].run('INSERT INTO audit_chain (id, seq, hash) VALUES (99, 0, ?)', ['']);
       const raise = (db: Db) =>
         db.transaction(async (manager) => {

@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { ENTITIES } from '../../src/entities.js';
 import { type AppDataSource, toOptions } from '../../src/platform/database/app-data-source.js';
-import { Db, isDatabaseDown, isDuplicate } from '../../src/platform/database/db.js';
+import { type Db, isDatabaseDown, isDuplicate } from '../../src/platform/database/db.js';
 import { failureWords } from '../../src/platform/database/failure-words.js';
 import { serializeTransactions, sqliteDriver } from '../../src/platform/database/sqlite.js';
 import { backport, nodeSqlite, type Sqlite, sqlite } from '../../src/platform/database/sqlite-module.js';
+import { dbOn } from '../support/db.js';
 
 const MODULE = pathToFileURL(join(import.meta.dirname, '../../dist/src/platform/database/sqlite-module.js')).href;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -53,7 +54,7 @@ function suite(load: () => Sqlite): void {
     serializeTransactions(source);
     await source.initialize();
     sources.push(source);
-    return new Db(source as AppDataSource);
+    return dbOn(source as AppDataSource);
   };
   const rights = (file: string) => statSync(file).mode & 0o777;
 

@@ -5,9 +5,13 @@ import { Bench, declarationOfFile } from './contract/bench.js';
 import { burst } from './contract/burst.js';
 import { described } from './contract/described.js';
 import { faults } from './contract/faults.js';
+import { forms } from './contract/forms.js';
 import { lists } from './contract/lists.js';
 import { records } from './contract/records.js';
+import { strangeEntries } from './contract/strange.js';
 import type { ContractTarget } from './contract/target.js';
+import { unknownFields, unknownForms } from './contract/unknown.js';
+import { unnamedFields } from './contract/unnamed.js';
 
 const UNLIMITED = { requests: 1_000_000, perSeconds: 1, more: [], concurrency: 8 };
 
@@ -35,7 +39,12 @@ export function providerContract(
     });
     afterAll(() => bench.target?.stop());
     records(bench);
+    forms(bench);
     lists(bench);
+    unknownFields(bench);
+    unknownForms(bench);
+    strangeEntries(bench);
+    unnamedFields(bench);
     if (whole) {
       faults(bench);
       burst(bench);

@@ -58,3 +58,30 @@ export function recordIn({ known }: Course, id: string | undefined): object | un
   });
   return all.findLast((one) => id !== undefined && String(one?.id) === id) ?? undefined;
 }
+
+/** An entry with this id, as it was answered last, however deep it was in an answer. */
+export function entryIn({ known }: Course, id: unknown): Body | undefined {
+  const within = (part: unknown): Body[] =>
+    typeof part !== 'object' || part === null
+      ? []
+      : [...(Array.isArray(part) ? [] : [part as Body]), ...Object.values(part).flatMap(within)];
+  const all = known.flatMap(({ response }) => within(response.body));
+  // an answer to a write may be no more than the id
+  return all.findLast(
+    (one) => [one.id, one.RecordId].some((own) => `${own}` === `${id}`) && Object.keys(one).length > 3,
+  );
+}
+
+/** @param asks the id of the record that a request reads; undefined: it reads none. @param shown the answer of it */
+export const readFirst = (
+  asks: (asked: Asked) => unknown,
+  shown: (found: Body) => object = (found) => found,
+): Difference => ({
+  what: 'a record is read before it is replaced',
+  reason: 'what is not changed stays as the vendor has it; the answer is the record as it was listed',
+  answer: (asked, course) => {
+    const id = asks(asked);
+    const found = id === undefined ? undefined : entryIn(course, id);
+    return found && { body: shown(found) };
+  },
+});

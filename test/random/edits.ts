@@ -43,6 +43,12 @@ const VALUES: Record<string, (dice: Dice) => Record<string, unknown>> = {
   ALIAS: (dice) => ({ value: `alias${dice.int(1, 2)}.example.net` }),
   LOC: () => ({ value: '52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m' }),
   URI: (dice) => ({ value: `10 1 "https://u${dice.int(1, 2)}.example.net/"` }),
+  RP: (dice) => ({ value: `admin${dice.int(1, 2)}.example.net .` }),
+  DHCID: (dice) => ({ value: `AAIB${dice.of(['Y2/A', 'Y2/B'])}` }),
+  DNAME: (dice) => ({ value: `tree${dice.int(1, 2)}.example.net` }),
+  DNSKEY: (dice) => ({ value: `257 3 13 ${dice.of(['AwEA', 'AwEB'])}` }),
+  OPENPGPKEY: (dice) => ({ value: `mDME${dice.of(['XEcE', 'XEcF'])}` }),
+  SMIMEA: (dice) => ({ value: `3 1 1 ${dice.of(HEX)}` }),
 };
 
 /** What random edits are made for. */

@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { fullName } from '../../src/dns/names.js';
 import { fromRdata, type RemoteRecord, shownValue } from '../../src/dns/record.js';
-import { outboundAgent } from '../../src/platform/outbound/agent.js';
 import { cloudflare } from '../../src/providers/cloudflare/declaration.js';
 import { connectProvider } from '../../src/providers/connect.js';
 import { powerdns } from '../../src/providers/powerdns/declaration.js';
@@ -14,10 +14,11 @@ import { rfc2136 } from '../../src/providers/rfc2136/declaration.js';
 import { zonefile } from '../../src/providers/zonefile/declaration.js';
 import { bindMissing, type NameServer, startBind, zoneText } from '../support/bind.js';
 import { startCloudflare } from '../support/cloudflare.js';
+import { connectOptions } from '../support/connect-options.js';
 import { linesOf } from '../support/dig.js';
 import { knotMissing, startKnot } from '../support/knot.js';
 import { noPowerdns, startPowerdns } from '../support/powerdns.js';
-import { type HttpProxy, startProxy, startTcpProxy } from '../support/proxy.js';
+import { type HttpProxy, type Reply, startProxy, startTcpProxy } from '../support/proxy.js';
 import type { Dice } from './dice.js';
 
 /** ms that the service waits for a provider, and so many later an answer or a change is late */
@@ -62,7 +63,7 @@ const told = (record: Omit<RemoteRecord, 'remoteId'>): Told => {
 
 const connected = (definition: ProviderDefinition, credentials: object, root = '/nonexistent'): DnsProvider =>
   connectProvider(definition, credentials as Credentials, {
-    ...{ agent: outboundAgent([], 10_000), deny: [], timeoutMs: 10_000 },
+    ...connectOptions(10_000),
     installation: { zonefile: { root } },
   });
 
@@ -79,6 +80,13 @@ const FAILURES = [
   'broken',
 ];
 
+const FAILED = { status: 500, body: '{}' };
+const REFUSALS: Record<string, Reply | undefined> = {
+  limited: { status: 429, body: '{}' },
+  'limited with a time': { status: 429, body: '{}', headers: { 'retry-after': '1' } },
+  '500': FAILED,
+};
+
 /** Faults of HTTP: more of them meet what writes. */
 function httpTrouble(proxy: HttpProxy, trouble: Trouble): void {
   if (!trouble) {
@@ -86,26 +94,26 @@ function httpTrouble(proxy: HttpProxy, trouble: Trouble): void {
     return;
   }
   const { dice, chance } = trouble;
-  proxy.fault = async ({ method }, forward) => {
-    if (!dice.chance(method === 'GET' ? chance / 3 : chance)) return forward();
-    const kind = dice.of(FAILURES);
-    if (kind === 'before') return 'close';
-    // it comes when nobody waits for it any more
-    if (kind === 'broken') {
-      void sleep(LATE_MS).then(forward, () => undefined);
-      return 'close';
-    }
-    if (kind === 'limited') return { status: 429, body: '{}' };
-    if (kind === 'limited with a time') return { status: 429, body: '{}', headers: { 'retry-after': '1' } };
-    if (kind === '500') return { status: 500, body: '{}' };
-    if (kind === 'late') await sleep(LATE_MS);
-    const reply = await forward();
-    if (kind === 'after') return 'close';
-    if (kind === '500 after') return { status: 500, body: '{}' };
-    if (kind === 'cut') return { ...reply, cut: Math.floor(reply.body.length / 2) };
-    if (kind === 'slow') await sleep(LATE_MS);
-    return reply;
-  };
+  proxy.fault = async ({ method }, forward) =>
+    dice.chance(method === 'GET' ? chance / 3 : chance) ? fail(dice.of(FAILURES), forward) : forward();
+}
+
+async function fail(kind: string, forward: () => Promise<Reply>): Promise<Reply | 'close'> {
+  if (kind === 'before') return 'close';
+  // it comes when nobody waits for it any more
+  if (kind === 'broken') {
+    void sleep(LATE_MS).then(forward, () => undefined);
+    return 'close';
+  }
+  const refusal = REFUSALS[kind];
+  if (refusal) return refusal;
+  if (kind === 'late') await sleep(LATE_MS);
+  const reply = await forward();
+  if (kind === 'after') return 'close';
+  if (kind === '500 after') return FAILED;
+  if (kind === 'cut') return { ...reply, cut: Math.floor(reply.body.length / 2) };
+  if (kind === 'slow') await sleep(LATE_MS);
+  return reply;
 }
 
 async function powerdnsGround(): Promise<Ground> {
@@ -171,7 +179,11 @@ async function updatesGround(name: string, start: (zones: string[]) => Promise<N
     async fresh() {
       const zone = ZONES[used++ % ZONES.length] as string;
       const records = await direct.listRecords({ id: zone, name: zone });
-      const needed = (r: RemoteRecord) => (r.host === '@' && r.type === 'NS') || (r.host === 'ns1' && r.type === 'A');
+      const isServer = (r: RemoteRecord) => r.host === '@' && r.type === 'NS';
+      const servers = new Set(records.filter(isServer).map(({ value }) => value.replace(/\.$/, '')));
+      // BIND refuses an update after which a name server of the zone has no address in it
+      const needed = (r: RemoteRecord) =>
+        isServer(r) || (/^A(AAA)?$/.test(r.type) && servers.has(fullName(r.host, zone)));
       const old = records.filter((r) => !needed(r));
       const outcomes = await direct.apply(
         { id: zone, name: zone },

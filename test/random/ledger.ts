@@ -41,6 +41,7 @@ export function mustBe(
   { capabilities }: ProviderDefinition,
 ): { records: Map<string, Told>; ttls: Map<string, Set<number>>; remarks: Map<string, Set<string | undefined>> } {
   const records = new Map(before.map((record) => [keyOf(record), record]));
+  const remarkBefore = (key: string) => before.find((record) => keyOf(record) === key)?.remark;
   const isHeld = (record: Told) => record.enabled || capabilities.toggle === 'record';
   const setOf = ({ host, type }: Told) => JSON.stringify([host, type]);
   const held = (set: string) => [...records.values()].filter((r) => setOf(r) === set && isHeld(r));
@@ -59,8 +60,8 @@ export function mustBe(
     if (old) records.delete(keyOf(old));
     if (!after) continue;
     const now = { ...after };
-    // of a record that was renamed there, this cache sees another one
-    if (elsewhere) remarks.set(keyOf(now), new Set(['', known?.remark]));
+    // of a record that was renamed there, this cache sees another one; of one that went and came again, the same
+    if (elsewhere) remarks.set(keyOf(now), new Set(['', known?.remark, remarkBefore(keyOf(now))]));
     if (capabilities.ttlOf === 'set' && isHeld(now)) {
       const siblings = held(setOf(now)).filter((r) => keyOf(r) !== keyOf(now));
       // who names no TTL leaves that of the set as it is; what comes from another set says with its own what was named

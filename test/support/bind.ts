@@ -77,7 +77,7 @@ interface Program {
   /** Additional files in the zone folder: name and content. */
   files?: Record<string, string>;
   /** Content of a zone; omitted: `zoneText`. */
-  text?: (zone: string) => string;
+  text?: ((zone: string) => string) | undefined;
   /** Name whose SOA is queried to detect that the server is ready; omitted: its first zone. */
   ready?: string;
   /** Configuration for the server's own folder, which contains `<zone>.zone` for each zone. */

@@ -31,29 +31,31 @@ function tokens(template: string): { text?: string; action?: string }[] {
   return list;
 }
 
-function parse(template: string): Node[] {
-  const rest = tokens(template);
-  /** up to the matching `else` or `end` */
-  const block = (closers: string[]): { nodes: Node[]; closer: string } => {
-    const nodes: Node[] = [];
-    for (let next = rest.shift(); next; next = rest.shift()) {
-      const { text, action = '' } = next;
-      if (text !== undefined) nodes.push({ kind: 'text', text });
-      else if (closers.includes(action)) return { nodes, closer: action };
-      else if (action.startsWith('if ')) {
-        const { nodes: yes, closer } = block(['else', 'end']);
-        const no = closer === 'else' ? block(['end']).nodes : [];
-        nodes.push({ kind: 'if', expression: action.slice(3), yes, no });
-      } else if (action.startsWith('range ')) {
-        const [, key, value, expression] = /^range (\$\w+), (\$\w+) := (\S+)$/.exec(action) ?? [];
-        if (!key || !value || !expression) throw new Error(`not understood: ${action}`);
-        nodes.push({ kind: 'range', key, value, expression, body: block(['end']).nodes });
-      } else nodes.push({ kind: 'value', expression: action });
-    }
-    if (closers.length) throw new Error('a block is not closed');
-    return { nodes, closer: '' };
-  };
-  return block([]).nodes;
+const parse = (template: string): Node[] => block(tokens(template), []).nodes;
+
+/** What stands before the matching `else` or `end`. @param rest what is not read yet */
+function block(rest: ReturnType<typeof tokens>, closers: string[]): { nodes: Node[]; closer: string } {
+  const nodes: Node[] = [];
+  for (let next = rest.shift(); next; next = rest.shift()) {
+    const { text, action = '' } = next;
+    if (text !== undefined) nodes.push({ kind: 'text', text });
+    else if (closers.includes(action)) return { nodes, closer: action };
+    else nodes.push(nodeOf(action, rest));
+  }
+  if (closers.length) throw new Error('a block is not closed');
+  return { nodes, closer: '' };
+}
+
+function nodeOf(action: string, rest: ReturnType<typeof tokens>): Node {
+  if (action.startsWith('if ')) {
+    const { nodes: yes, closer } = block(rest, ['else', 'end']);
+    const no = closer === 'else' ? block(rest, ['end']).nodes : [];
+    return { kind: 'if', expression: action.slice(3), yes, no };
+  }
+  if (!action.startsWith('range ')) return { kind: 'value', expression: action };
+  const [, key, value, expression] = /^range (\$\w+), (\$\w+) := (\S+)$/.exec(action) ?? [];
+  if (!key || !value || !expression) throw new Error(`not understood: ${action}`);
+  return { kind: 'range', key, value, expression, body: block(rest, ['end']).nodes };
 }
 
 function lookUp(path: string, scope: Scope): unknown {

@@ -3,7 +3,8 @@ import { now } from '../../src/platform/common/clock.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
 import { Db } from '../../src/platform/database/db.js';
-import { hashingFor, hashPassword } from '../../src/users/passwords.js';
+import { passwordHash } from '../../src/users/passwords.js';
+import { dbOn } from './db.js';
 import { applicationOf } from './server.js';
 
 /**
@@ -23,7 +24,7 @@ export async function openDatabase(url: string, dataDir: string): Promise<{ db: 
   const source = new AppDataSource(ENTITIES);
   await source.prepare(parseDatabaseUrl(url, dataDir));
   await source.initialize();
-  return { db: new Db(source), close: () => source.destroy() };
+  return { db: dbOn(source), close: () => source.destroy() };
 }
 
 /** Disables all rate limits directly in the database: the API enforces bounds for logins that some tests exceed. */
@@ -39,15 +40,7 @@ export async function addUser(db: Db, user: { username: string; password: string
   await db.run(
     `INSERT INTO users (username, username_key, nickname, password_hash, role, status, language, totp_enabled, created_at)
      VALUES (?, ?, ?, ?, ?, 1, 'en', ?, ?)`,
-    [
-      user.username,
-      user.username,
-      user.username,
-      await hashPassword(user.password, hashingFor('system'), 4),
-      role,
-      false,
-      now(),
-    ],
+    [user.username, user.username, user.username, await passwordHash(user.password, 4), role, false, now()],
   );
   return idOf(db, 'SELECT id FROM users WHERE username_key = ?', user.username);
 }

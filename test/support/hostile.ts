@@ -16,7 +16,7 @@ export interface Asked {
 /** A raw record of an answer. */
 export interface RawRecord {
   /** In wire form, possibly a pointer; omitted: the queried name. */
-  owner?: Buffer;
+  owner?: Buffer | undefined;
   type: number;
   rdata: Buffer;
 }

@@ -68,7 +68,7 @@ export async function startIssuer() {
     token_endpoint_auth_methods_supported: ['client_secret_post'],
   });
   /** Claims of a valid id_token. */
-  const claims = (nonce: string, more: JWTPayload = {}): JWTPayload => {
+  const claims = (nonce: string, more: Record<string, unknown> = {}): JWTPayload => {
     const now = Math.floor(Date.now() / 1000);
     return { iss: url, aud: CLIENT.id, sub: 'somebody', nonce, iat: now, exp: now + 300, ...more };
   };

@@ -4,10 +4,11 @@ import { type AddressInfo, connect as connectTo, createServer, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import type { Logger } from '../../src/platform/common/logger.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
 import type { DatabaseService } from '../../src/platform/database/database.service.js';
-import { Db } from '../../src/platform/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import type { Installation } from '../../src/platform/database/installation.js';
 import { Events } from '../../src/platform/events/events.js';
 import { JobQueue } from '../../src/platform/jobs/job-queue.service.js';
@@ -15,9 +16,13 @@ import { JobReader } from '../../src/platform/jobs/job-reader.service.js';
 import { Jobs } from '../../src/platform/jobs/jobs.js';
 import { JobsRepository } from '../../src/platform/jobs/jobs.repository.js';
 import { JobRunner } from '../../src/platform/jobs/runner.service.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { RedisLink } from '../../src/platform/redis/redis-link.js';
+import { Traces } from '../../src/platform/traces/traces.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
+import { dbOn } from './db.js';
 import { REDIS_URL } from './redis.js';
+import { SILENT } from './silent.js';
 
 /** A job runner with its own connections, as in a separate process. */
 export interface Doer {
@@ -37,7 +42,7 @@ export interface JobFixture {
   close(): Promise<void>;
 }
 
-export async function jobFixture(kind: Kind): Promise<JobFixture> {
+export async function jobFixture(kind: Kind, logger: Logger = SILENT): Promise<JobFixture> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-jobs-'));
   const file = join(folder, 'jobs.db');
   if (kind === 'sqlite') await migratedFile(file);
@@ -52,15 +57,15 @@ export async function jobFixture(kind: Kind): Promise<JobFixture> {
       const source = new AppDataSource([]);
       await source.prepare(parseDatabaseUrl(url, folder));
       await source.initialize();
-      const db = new Db(source);
+      const db = dbOn(source);
       const repository = new JobsRepository(db);
       const queue = new JobQueue(repository);
       const jobs = new Jobs(queue, repository);
-      const events = new Events();
+      const events = new Events(logger);
       const open = { open: true } as DatabaseService;
       const works = { halted: null, paused: null, serve() {} } as unknown as Installation;
-      const link = new RedisLink({ redisUrl: redisUrl ?? null });
-      const runner = new JobRunner(link, jobs, queue, repository, open, events, works);
+      const link = new RedisLink({ redisUrl: redisUrl ?? null }, logger);
+      const runner = new JobRunner(link, jobs, queue, repository, open, events, works, new Traces(), logger);
       runner.onModuleInit();
       let stopped = false;
       const stop = async () => {
@@ -75,7 +80,7 @@ export async function jobFixture(kind: Kind): Promise<JobFixture> {
         jobs,
         db,
         events,
-        reader: new JobReader(jobs, repository, works),
+        reader: new JobReader(jobs, repository, works, new Metrics()),
         start: () => events.emit('database.opened'),
         stop,
       };

@@ -57,6 +57,13 @@ function step() {
   }, RENEWED_MS).unref();
 }
 
+const before =
+  (first, then) =>
+  (...answer) => {
+    first();
+    then(...answer);
+  };
+
 function counted(prototype, method) {
   const original = prototype[method];
   prototype[method] = function (...args) {
@@ -65,16 +72,10 @@ function counted(prototype, method) {
     else if (left === 0 || --left > 0) return original.apply(this, args);
     else if (when === 'before') die();
     const end = when === 'pause' ? step : die;
-    const done = args.findIndex((arg) => typeof arg === 'function');
-    if (done >= 0) {
-      const told = args[done];
-      args[done] = (...answer) => {
-        end();
-        told(...answer);
-      };
-    }
+    const told = args.findIndex((arg) => typeof arg === 'function');
+    if (told >= 0) return original.apply(this, args.with(told, before(end, args[told])));
     const answer = original.apply(this, args);
-    if (done < 0) answer instanceof Promise ? answer.then(end, end) : answer.once('end', end);
+    answer instanceof Promise ? answer.then(end, end) : answer.once('end', end);
     return answer;
   };
 }

@@ -6,8 +6,9 @@ import { now } from '../../src/platform/common/clock.js';
 import { sha256 } from '../../src/platform/common/hash.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import { Db } from '../../src/platform/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
+import { dbOn } from './db.js';
 
 /** A migrated database without a service. */
 export async function emptyDatabase(kind: Kind): Promise<{ db: Db; close(): Promise<void> }> {
@@ -21,7 +22,7 @@ export async function emptyDatabase(kind: Kind): Promise<{ db: Db; close(): Prom
     await server?.drop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { db: new Db(source), close };
+  return { db: dbOn(source), close };
 }
 
 /** Inserts a lease of another process: its owner, its lifetime in ms, optionally part of a whole. */

@@ -63,11 +63,7 @@ export function modelChecker(document: object, base: string): Checker {
   function complaints(type: string, value: unknown, where: string, loose = false): string[] {
     const list = /^(?:Array<(.*)>|\[\](.*)|(.*)\[\])$/.exec(type);
     const of = list?.slice(1).find((one) => one !== undefined);
-    if (of !== undefined) {
-      if (loose || value === null) return [];
-      if (!Array.isArray(value)) return [`${where} is no list`];
-      return value.flatMap((one, i) => complaints(of, one, `${where}[${i}]`));
-    }
+    if (of !== undefined) return loose || value === null ? [] : ofList(of, value, where);
     const basic = SCALARS[scalar(type)];
     if (basic) return value === null || basic(value, loose) ? [] : [`${where} is no ${type}: ${JSON.stringify(value)}`];
     const fields = types[type.replace(/^\*/, '')]?.fields;
@@ -77,6 +73,10 @@ export function modelChecker(document: object, base: string): Checker {
     const object = text ? readBody(value) : value;
     if (!isObject(object)) return [`${where} is no ${type}`];
     return fieldsOf(fields, object, where, loose && !text);
+  }
+  function ofList(type: string, value: unknown, where: string): string[] {
+    if (!Array.isArray(value)) return [`${where} is no list`];
+    return value.flatMap((one, i) => complaints(type, one, `${where}[${i}]`));
   }
   function fieldsOf(fields: Record<string, Field>, object: Node, where: string, loose = false): string[] {
     const given = Object.entries(object).filter(([, one]) => one !== undefined);
@@ -116,8 +116,8 @@ export function modelChecker(document: object, base: string): Checker {
   const bodyOf = ({ method, request, args = '' }: Operation): string | undefined =>
     method === 'GET' ? undefined : (types[request ?? '']?.fields?.body?.type ?? /body \*(\w+)/.exec(args)?.[1]);
 
-  /** Query and body of a request to a path-based API. */
-  function sentTo(operation: Operation, { query, method }: Exchange['request'], sent: unknown): string[] {
+  /** The fields beside the path and the declared body. */
+  function askedOf(operation: Operation): Record<string, Field> {
     const { params = [], request } = operation;
     const described = (request && types[request]?.fields) || {};
     const asked: Record<string, Field> = {};
@@ -126,30 +126,42 @@ export function modelChecker(document: object, base: string): Checker {
     for (const { name, type = 'string', optional = false, doc = '', in: place = '' } of params)
       if (!/body|path/.test(place) && !inPath(operation, name))
         asked[name] = described[name] ?? { type, required: !optional && !/optional$|默认/.test(doc) };
+    return asked;
+  }
+
+  /** Query and body of a request to a path-based API. */
+  function sentTo(operation: Operation, { query, method }: Exchange['request'], sent: unknown): string[] {
+    const asked = askedOf(operation);
     const whole = place(operation);
     if (whole && method !== 'GET') {
       const body = isObject(sent) ? fieldsOf(asked, sent, 'body') : [];
       return [...Object.keys(query).map((name) => `query ${name} is not described`), ...body];
     }
     const type = bodyOf(operation);
-    return [
-      ...fieldsOf(asked, query, 'query', true),
-      ...(sent === undefined && type ? ['the body is missing'] : []),
-      ...(sent !== undefined && !type ? ['a body is not described'] : []),
-      ...(sent !== undefined && type ? complaints(type, sent, 'body') : []),
-    ];
+    const asking = fieldsOf(asked, query, 'query', true);
+    if (sent === undefined) return type ? [...asking, 'the body is missing'] : asking;
+    return [...asking, ...(type ? complaints(type, sent, 'body') : ['a body is not described'])];
+  }
+  /** Query and form of a request to an API whose operations are named. */
+  function sentByName(type: string, { query, body }: Exchange['request'], form: Node): string[] {
+    const all = [...Object.entries(query), ...Object.entries(form)].filter(([key]) => !RPC.test(key));
+    // texts, except in JSON bodies
+    return complaints(type, Object.fromEntries(all), 'request', !isObject(body));
   }
   /** Whether parameters outside the path are fields of the body, except for GET. */
   const place = ({ params, request, args }: Operation): boolean => !!params && !request && !args;
 
+  function unwrapped(whole: unknown, { returns }: Operation): unknown {
+    if (!isObject(whole)) return whole;
+    if ('Response' in whole) return whole.Response;
+    if ('ResponseMetadata' in whole) return whole.Result;
+    return returns ? (whole.result ?? {}) : whole;
+  }
+
   /** Checks an answer, without its envelope, against the declared type. */
   function answered(name: string, operation: Operation, { status = 200, body }: Exchange['answer']): string[] {
     if (status >= 300) return [];
-    const whole = readBody(body);
-    let inner = whole;
-    if (isObject(whole) && 'Response' in whole) inner = whole.Response;
-    else if (isObject(whole) && 'ResponseMetadata' in whole) inner = whole.Result;
-    else if (isObject(whole) && operation.returns) inner = whole.result ?? {};
+    const inner = unwrapped(readBody(body), operation);
     if (isObject(inner) && 'Error' in inner) return [];
     const { returns, response = types[`${name}Response`] ? `${name}Response` : undefined } = operation;
     if (returns) {
@@ -171,11 +183,7 @@ export function modelChecker(document: object, base: string): Checker {
     const method = operation.method ?? (protocol.startsWith('POST') ? 'POST' : request.method);
     const out = method === request.method ? [] : [`the method is ${method}`];
     if (operation.path) out.push(...sentTo(operation, request, sent));
-    else if (operation.request) {
-      const all = [...Object.entries(request.query), ...Object.entries(form)].filter(([key]) => !RPC.test(key));
-      // texts, except in JSON bodies
-      out.push(...complaints(operation.request, Object.fromEntries(all), 'request', !isObject(request.body)));
-    }
+    else if (operation.request) out.push(...sentByName(operation.request, request, form));
     if (!answer.injected) out.push(...answered(name, operation, answer));
     return out.map((complaint) => `${where}: ${complaint}`);
   };

@@ -64,11 +64,7 @@ export async function startIdp(redirectUri: string, people: People): Promise<Idp
         ...(form ? { method: 'POST', body: form } : {}),
       });
       form = undefined;
-      for (const line of answer.headers.getSetCookie()) {
-        const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) as unknown as [string, string, string];
-        if (value) jar.set(name, value);
-        else jar.delete(name);
-      }
+      keepCookies(jar, answer);
       const location = answer.headers.get('location');
       if (location) {
         url = new URL(location, url).href;
@@ -84,6 +80,14 @@ export async function startIdp(redirectUri: string, people: People): Promise<Idp
     throw new Error('the provider sends the browser in circles');
   };
   return { issuer, clientId, clientSecret, people, visit, stop: () => closed(server) };
+}
+
+function keepCookies(jar: Map<string, string>, answer: Response): void {
+  for (const line of answer.headers.getSetCookie()) {
+    const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) as unknown as [string, string, string];
+    if (value) jar.set(name, value);
+    else jar.delete(name);
+  }
 }
 
 let browsers = 0;

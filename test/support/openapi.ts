@@ -102,19 +102,13 @@ export async function readDescription(server: Server): Promise<Description> {
     if (schema.anyOf) return fits(schema.anyOf) ? [] : [`${at} fits no alternative`];
     if (schema.oneOf) return fits(schema.oneOf) === 1 ? [] : [`${at} fits ${fits(schema.oneOf)} alternatives, not one`];
     if (schema.allOf) return schema.allOf.flatMap((part) => mismatches(value, part, at));
-    const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-    const types = [schema.type ?? kind].flat().map((t) => (t === 'integer' ? 'number' : t));
-    if (!types.includes(kind)) return [`${at} is ${kind}, not ${types}`];
-    if ('const' in schema && value !== schema.const) return [`${at} is not ${schema.const}`];
-    if (schema.enum && !schema.enum.includes(value)) return [`${at} is none of ${schema.enum}`];
-    if (typeof value === 'string') {
-      for (const [format, pattern] of Object.entries(FORMATS)) {
-        if ((schema.format === format) !== pattern.test(value)) return [`${at} and the format ${format}: ${value}`];
-      }
-    }
+    const wrong = mismatch(value, schema, at);
+    if (wrong !== null) return [wrong];
     if (Array.isArray(value)) return value.flatMap((item: unknown, i) => mismatches(item, schema.items, `${at}.${i}`));
-    if (kind !== 'object' || !schema.properties) return [];
-    const object = value as Record<string, unknown>;
+    if (kindOf(value) !== 'object' || !schema.properties) return [];
+    return ofObject(value as Record<string, unknown>, schema, at);
+  };
+  const ofObject = (object: Record<string, unknown>, schema: Part, at: string): string[] => {
     const missing = (schema.required ?? []).filter((key) => !(key in object));
     const extra = Object.keys(object).filter((key) => !schema.properties[key] && !schema.additionalProperties);
     return [
@@ -124,4 +118,18 @@ export async function readDescription(server: Server): Promise<Description> {
     ];
   };
   return { document, operations, resolve, success, mismatches };
+}
+
+const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+/** What is wrong with a value itself, without what it holds; null: nothing. */
+function mismatch(value: unknown, schema: Part, at: string): string | null {
+  const kind = kindOf(value);
+  const types = [schema.type ?? kind].flat().map((t) => (t === 'integer' ? 'number' : t));
+  if (!types.includes(kind)) return `${at} is ${kind}, not ${types}`;
+  if ('const' in schema && value !== schema.const) return `${at} is not ${schema.const}`;
+  if (schema.enum && !schema.enum.includes(value)) return `${at} is none of ${schema.enum}`;
+  if (typeof value !== 'string') return null;
+  const wrong = Object.entries(FORMATS).find(([name, pattern]) => (schema.format === name) !== pattern.test(value));
+  return wrong ? `${at} and the format ${wrong[0]}: ${value}` : null;
 }

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +80,7 @@ const KINDS = {
   },
 };
 
-/** Starts a server of this kind. */
+/** Starts a server of this kind, and again when it ends by itself, as a service manager does. */
 export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   const { make, start, url, query, user } = KINDS[kind];
   const folder = mkdtempSync(join(tmpdir(), `zoneward-${kind}-`));
@@ -90,33 +91,60 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   execFileSync(program, options, { stdio: 'ignore', cwd: folder, ...owner });
   const port = await freePort();
   const [server, ...args] = start(data, port, folder) as [string, ...string[]];
-  const child = spawn(server, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...owner });
   let log = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    log = (log + chunk.toString()).slice(-20_000);
-  });
-  const exited = new Promise((done) => child.once('exit', done));
+  let restarts = false;
+  const run = () => {
+    const child = spawn(server, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...owner });
+    child.stderr.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-20_000);
+    });
+    return child;
+  };
+  let child = run();
+  const runs = () => child.exitCode === null && child.signalCode === null;
+  const supervision = setInterval(() => {
+    if (restarts && !runs()) child = run();
+  }, 500);
   const stop = async () => {
-    // a frozen process does not handle signals
-    if (child.exitCode === null) signal('SIGCONT');
-    // immediate shutdown; PostgreSQL ends its child processes
-    child.kill(kind === 'mysql' ? 'SIGKILL' : 'SIGQUIT');
-    await exited;
+    clearInterval(supervision);
+    if (runs()) {
+      // a frozen process does not handle signals
+      thaw();
+      // immediate shutdown; PostgreSQL ends its child processes
+      child.kill(kind === 'mysql' ? 'SIGKILL' : 'SIGQUIT');
+      await once(child, 'exit');
+    }
     rmSync(folder, { recursive: true, force: true });
   };
-  const signal = (name: NodeJS.Signals) => {
+  const children = (pid: number) =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+  const freeze = () => {
     const { pid } = child as { pid: number };
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean);
-    for (const one of [pid, ...children.map(Number)]) process.kill(one, name);
+    process.kill(pid, 'SIGSTOP');
+    // a parent that still runs forks a process for a connection that nothing stops
+    while (!/\) [TZ] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+    for (const one of children(pid)) process.kill(one, 'SIGSTOP');
   };
-  const still = { freeze: () => signal('SIGSTOP'), thaw: () => signal('SIGCONT') };
-  const own: OwnServer = { url: url(port), query: (sql) => query(url(port), sql), user: owner, data, ...still, stop };
+  const thaw = () => {
+    const { pid } = child as { pid: number };
+    for (const one of [...children(pid), pid]) process.kill(one, 'SIGCONT');
+  };
+  const own: OwnServer = {
+    url: url(port),
+    query: (sql) => query(url(port), sql),
+    user: owner,
+    data,
+    freeze,
+    thaw,
+    stop,
+  };
   for (let attempt = 0; ; attempt++) {
     try {
       await own.query('SELECT 1');
+      restarts = true;
       return own;
     } catch (error) {
-      if (child.exitCode === null && attempt < 200) {
+      if (runs() && attempt < 200) {
         await sleep(50);
         continue;
       }

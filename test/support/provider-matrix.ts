@@ -92,8 +92,10 @@ ${sorted.map(rowOf).join('\n')}
 
 ## What each adapter is backed by
 
-Where it says "has never met the real API", it was tried against recordings, descriptions and a stand-in only: tell us how
-it does.
+Where it says "has never met the real API", it was tried against recordings, descriptions and a stand-in only. With an
+account there you can prove it: \`npm run provider:check -- <kind> --zone <name> --credentials <file> --write\` tries it under
+one label of a zone, which may be in use, removes what it made, and writes a report without credentials to send in
+([how](writing-a-provider.md#against-the-real-api)).
 
 ${evidence.join('\n')}
 `;

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { freePort, listen } from './bind.js';
 
@@ -46,13 +46,7 @@ export async function startProxy(target: string): Promise<HttpProxy> {
       incoming.socket.destroy();
       return;
     }
-    const bytes = Buffer.from(reply.body);
-    const type = reply.body.startsWith('{') || reply.body.startsWith('[') ? 'application/json' : 'text/plain';
-    // a 204 must not have a Content-Length
-    const length = reply.status === 204 ? {} : { 'content-length': bytes.length };
-    outgoing.writeHead(reply.status, { 'content-type': type, ...length, ...reply.headers });
-    if (reply.cut === undefined) outgoing.end(reply.status === 204 ? undefined : bytes);
-    else outgoing.write(bytes.subarray(0, reply.cut), () => incoming.socket.destroy());
+    write(outgoing, reply);
   });
   const down = () =>
     new Promise<void>((done) => {
@@ -63,6 +57,16 @@ export async function startProxy(target: string): Promise<HttpProxy> {
   const proxy: HttpProxy = { url: `http://127.0.0.1:${port}`, fault: null, requests: [], down, up, stop: down };
   await up();
   return proxy;
+}
+
+function write(outgoing: ServerResponse, { status, body, headers, cut }: Reply): void {
+  const bytes = Buffer.from(body);
+  const type = /^[{[]/.test(body) ? 'application/json' : 'text/plain';
+  // a 204 must not have a Content-Length
+  const length = status === 204 ? {} : { 'content-length': bytes.length };
+  outgoing.writeHead(status, { 'content-type': type, ...length, ...headers });
+  if (cut === undefined) outgoing.end(status === 204 ? undefined : bytes);
+  else outgoing.write(bytes.subarray(0, cut), () => outgoing.socket?.destroy());
 }
 
 async function send(target: string, { method, path, body }: Passing, headers: IncomingHttpHeaders): Promise<Reply> {
@@ -83,6 +87,19 @@ export interface TcpProxy {
    */
   fault: (message: { update: boolean }) => 'pass' | 'before' | 'after' | number | { broken: number };
   stop(): Promise<void>;
+}
+
+function passOn(client: Socket, upstream: Socket, first: Buffer, fate: 'pass' | 'after'): void {
+  upstream.write(first);
+  client.pipe(upstream);
+  if (fate === 'after') upstream.once('data', () => client.destroy());
+  else upstream.pipe(client);
+}
+
+function holdBack(client: Socket, upstream: Socket, first: Buffer, fate: number | { broken: number }): void {
+  upstream.once('data', () => upstream.destroy());
+  setTimeout(() => upstream.write(first), typeof fate === 'number' ? fate : fate.broken);
+  if (typeof fate === 'object') client.destroy();
 }
 
 /** A proxy for DNS over TCP that distinguishes updates with changes from all other messages. */
@@ -108,17 +125,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         client.destroy();
         return;
       }
-      if (typeof fate !== 'string') {
-        held = true;
-        upstream.once('data', () => upstream.destroy());
-        setTimeout(() => upstream.write(first), typeof fate === 'number' ? fate : fate.broken);
-        if (typeof fate === 'object') client.destroy();
-        return;
-      }
-      upstream.write(first);
-      client.pipe(upstream);
-      if (fate === 'after') upstream.once('data', () => client.destroy());
-      else upstream.pipe(client);
+      held = typeof fate !== 'string';
+      if (typeof fate === 'string') passOn(client, upstream, first, fate);
+      else holdBack(client, upstream, first, fate);
     });
   });
   const proxy: TcpProxy = {

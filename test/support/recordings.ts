@@ -58,7 +58,8 @@ export interface Asked {
  * A record of an answer in the service's form. `remoteId` only if the vendor has ids; the other fields if the vendor
  * has them.
  */
-export interface Shown extends Partial<Pick<RemoteRecord, 'remoteId' | 'line' | 'enabled' | 'readOnly'>> {
+export interface Shown extends Partial<Pick<RemoteRecord, 'line' | 'enabled' | 'readOnly'>> {
+  remoteId?: string | undefined;
   host: string;
   type: string;
   value: string;

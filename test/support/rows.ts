@@ -37,6 +37,8 @@ export const rowValues = (value: string, more: Partial<RowValues> = {}): RowValu
   weight: null,
   enabled: true,
   read_only: false,
+  read_only_reason: null,
+  extra: null,
   ...more,
 });
 

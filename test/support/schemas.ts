@@ -64,17 +64,29 @@ function plain(value: unknown, side: Side, foreign: ReadonlySet<string>): unknow
   if (!isObject(value)) return value;
   const out: Node = {};
   for (const [key, one] of Object.entries(value)) {
-    const described = ['id', '$schema', 'format'].includes(key) && typeof one === 'string';
+    const limit = LIMITS[key];
     if (key === '$ref' && typeof one === 'string') out.$ref = one.startsWith('#') ? `doc${one}` : `doc#/schemas/${one}`;
-    else if (key === 'example' || key === 'examples' || key === 'discriminator' || key === 'default') continue;
-    else if (key === 'required' && !Array.isArray(one) && !isObject(one)) continue;
-    else if (described && key !== 'format') continue;
-    else if (key === 'exclusiveMinimum' || key === 'exclusiveMaximum') {
-      const limit = key === 'exclusiveMinimum' ? 'minimum' : 'maximum';
-      if (typeof one === 'number') out[key] = one;
-      else if (one === true) out[key] = value[limit];
-    } else out[key] = plain(one, side, foreign);
+    else if (limit) Object.assign(out, exclusive(key, one, value[limit]));
+    else if (!isAnnotation(key, one)) out[key] = plain(one, side, foreign);
   }
+  return suitedTo(side, out, foreign, value.nullable === true);
+}
+
+const LIMITS: Record<string, string | undefined> = { exclusiveMinimum: 'minimum', exclusiveMaximum: 'maximum' };
+
+/** An exclusive limit as a number, which may be said of the other limit. */
+function exclusive(key: string, one: unknown, limit: unknown): Node {
+  if (typeof one === 'number') return { [key]: one };
+  return one === true ? { [key]: limit } : {};
+}
+
+function isAnnotation(key: string, one: unknown): boolean {
+  if (['example', 'examples', 'discriminator', 'default'].includes(key)) return true;
+  if (key === 'required') return !Array.isArray(one) && !isObject(one);
+  return (key === 'id' || key === '$schema') && typeof one === 'string';
+}
+
+function suitedTo(side: Side, out: Node, foreign: ReadonlySet<string>, nullable: boolean): Node {
   if (Array.isArray(out.required))
     out.required = out.required.filter((name) => side !== 'part' && !foreign.has(`${name}`));
   // an answer may always have more fields than described, and may match several alternatives
@@ -84,11 +96,9 @@ function plain(value: unknown, side: Side, foreign: ReadonlySet<string>): unknow
     delete out.oneOf;
   }
   if (out.type === 'any') delete out.type;
-  if (value.nullable === true) {
-    delete out.nullable;
-    return { anyOf: [{ type: 'null' }, out] };
-  }
-  return out;
+  if (!nullable) return out;
+  delete out.nullable;
+  return { anyOf: [{ type: 'null' }, out] };
 }
 
 /** Names of all properties that only the other side writes. */
@@ -179,6 +189,18 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
     });
   }
 
+  function asked(operation: Operation, query: Exchange['request']['query']): string[] {
+    const out: string[] = [];
+    for (const [name, value] of Object.entries(query)) {
+      const parameter = operation.query.get(name) ?? operation.query.get(`${name}[]`);
+      if (!parameter) out.push(`query ${name} is not described`);
+      else out.push(...queryErrors(parameter.schema, value, errors).map((error) => `query ${name}: ${error}`));
+    }
+    for (const [name, { required }] of operation.query)
+      if (required && !(name in query)) out.push(`query ${name} is missing`);
+    return out;
+  }
+
   return ({ request, answer }) => {
     const segments = (base + request.path).split('/').filter(Boolean);
     const fits = ({ segments: template }: Operation) =>
@@ -189,14 +211,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
     const operation = paths.find(({ method }) => method === request.method.toLowerCase());
     const where = `${request.method} ${request.path}`;
     if (!operation) return [`${where}: no such operation is described`];
-    const out: string[] = [];
-    for (const [name, value] of Object.entries(request.query)) {
-      const parameter = operation.query.get(name) ?? operation.query.get(`${name}[]`);
-      if (!parameter) out.push(`query ${name} is not described`);
-      else out.push(...queryErrors(parameter.schema, value, errors).map((error) => `query ${name}: ${error}`));
-    }
-    for (const [name, { required }] of operation.query)
-      if (required && !(name in request.query)) out.push(`query ${name} is missing`);
+    const out = asked(operation, request.query);
     const body = readBody(request.body);
     if (body !== undefined && !operation.body) out.push('a body is not described');
     // some descriptions require a body for DELETE

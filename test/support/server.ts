@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { INestApplication, Type } from '@nestjs/common';
 import request from 'supertest';
 import { createApp } from '../../src/create-app.js';
-import { configureLogger } from '../../src/platform/common/logger.js';
+import { createLogger } from '../../src/platform/common/logger.js';
 import { parseConfig } from '../../src/platform/config/config.js';
 import { DatabaseService } from '../../src/platform/database/database.service.js';
 import type { DataOf } from './answers.js';
@@ -74,10 +74,12 @@ export function isStopped(pid: number): boolean {
 
 const newDataDir = () => mkdtempSync(join(tmpdir(), 'zoneward-test-'));
 
+/** The committed description, which a test of its own compares with what the service answers. */
+const DESCRIPTION = join(import.meta.dirname, '../../docs/openapi.json');
+let declared: DeclaredFailures[] | undefined;
+
 /** A running service, called over real HTTP. */
 export abstract class Server {
-  /** Shared by all services of a test file. */
-  private static failures?: Promise<DeclaredFailures[]>;
   protected constructor(
     readonly url: string,
     readonly dataDir: string,
@@ -104,7 +106,7 @@ export abstract class Server {
     const response = await call.set(headers).send(typeof body === 'string' ? body : JSON.stringify(body));
     const text = response.text ?? '';
     const json = text.startsWith('{') ? JSON.parse(text) : {};
-    if (json.code >= 400_000) await this.assertDescribed(method, path, response.status, json.code);
+    if (json.code >= 400_000) this.assertDescribed(method, path, response.status, json.code);
     return {
       status: response.status,
       headers: headersOf(response.headers),
@@ -115,20 +117,15 @@ export abstract class Server {
   }
 
   /** Failures are part of the API: each one met in a test must be declared in the OpenAPI description. */
-  private async assertDescribed(method: string, path: string, status: number, code: number): Promise<void> {
-    Server.failures ??= fetch(`${this.url}/api/openapi.json`)
-      .then((answer) => answer.json())
-      .then(declaredFailures)
-      .catch(() => {
-        // stopped already, or below another path
-        Server.failures = undefined;
-        return [];
-      });
+  private assertDescribed(method: string, path: string, status: number, code: number): void {
+    declared ??= declaredFailures(JSON.parse(readFileSync(DESCRIPTION, 'utf8')));
     const url = path.split('?')[0] as string;
-    const route = (await Server.failures).find((r) => r.method === method && r.pattern.test(url));
+    const route = declared.find((r) => r.method === method && r.pattern.test(url));
     if (!route || route.responses[status]?.includes(String(code))) return;
     const words = `${method} ${path} answered ${code}, which its description does not declare`;
-    throw new Error(`${words}: its handler needs @Fails with the kind of ${code}`);
+    throw new Error(
+      `${words}: its handler needs @Fails with the kind of ${code} (then UPDATE_DOCS=1 for test/api/openapi)`,
+    );
   }
 
   /** A client with this credential. */
@@ -159,12 +156,10 @@ const AT_ONCE = { UNCLEAR_AFTER_MS: '0', EXPIRY_LOOKUPS: 'off', DRAIN_MS: '0' };
 
 /** The service in the test's own process. */
 export class LocalServer extends Server {
-  private static output = '';
   private constructor(
     private readonly app: INestApplication,
     dataDir: string,
-    /** Start of its part of the log. */
-    private readonly begin: number,
+    private readonly output: string[],
   ) {
     super(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`, dataDir);
   }
@@ -176,14 +171,9 @@ export class LocalServer extends Server {
     controllers: Type[] = [],
   ): Promise<LocalServer> {
     const config = parseConfig({ HOST: '127.0.0.1', DATA_DIR: dataDir, ...AT_ONCE, ...env });
-    const begin = LocalServer.output.length;
-    // one logger for all services of the process
-    configureLogger(config.logLevel, {
-      write(line) {
-        LocalServer.output += line;
-      },
-    });
-    const app = await createApp(config, controllers);
+    const output: string[] = [];
+    const logger = createLogger(config.logLevel, { write: (line) => void output.push(line) });
+    const app = await createApp(config, logger, controllers);
     try {
       await app.get(DatabaseService).start();
       await app.listen(0, config.host);
@@ -192,11 +182,11 @@ export class LocalServer extends Server {
       throw error;
     }
     running.set(dataDir, app);
-    return new LocalServer(app, dataDir, begin);
+    return new LocalServer(app, dataDir, output);
   }
 
   get log(): string {
-    return LocalServer.output.slice(this.begin);
+    return this.output.join('');
   }
 
   async stop(): Promise<number> {

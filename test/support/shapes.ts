@@ -34,6 +34,14 @@ const SCALARS: Record<string, RegExp> = {
 };
 const elementsOf = (value: object) => Object.entries(value).filter(([key]) => !/^([@?]|#text$)/.test(key));
 
+function scalar(shape: Shape, value: unknown, where: string): string[] {
+  if (typeof value !== 'string' || !SCALARS[shape.type]?.test(value)) return [`${where} is no ${shape.type}`];
+  if (shape.enum && !shape.enum.includes(value)) return [`${where} is none of ${shape.enum.slice(0, 20)}`];
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = shape;
+  const size = shape.type === 'string' ? value.length : Number(value);
+  return size < min || size > max ? [`${where} is out of bounds: ${value}`] : [];
+}
+
 /**
  * Checks XML exchanges against a service model of botocore: every element is known and of its type, none is missing.
  */
@@ -43,23 +51,19 @@ export function serviceChecker(document: object, base: string): Checker {
   function complaints({ shape: name, flattened }: Member, value: unknown, where: string): string[] {
     const shape = shapes[name] as Shape;
     if (shape.type === 'structure') return structure(shape, value, where);
-    if (shape.type === 'list') {
-      const member = shape.member as Member;
-      const inner = member.locationName ?? 'member';
-      const strange = isObject(value) && !flattened ? elementsOf(value).filter(([key]) => key !== inner) : [];
-      const one = flattened ? value : isObject(value) ? value[inner] : undefined;
-      const all = one === undefined ? [] : [one].flat();
-      return [
-        ...strange.map(([key]) => `${where}.${key} is not described`),
-        ...(all.length < (shape.min ?? 0) ? [`${where} has less than ${shape.min}`] : []),
-        ...all.flatMap((entry, i) => complaints(member, entry, `${where}[${i}]`)),
-      ];
-    }
-    if (typeof value !== 'string' || !SCALARS[shape.type]?.test(value)) return [`${where} is no ${shape.type}`];
-    if (shape.enum && !shape.enum.includes(value)) return [`${where} is none of ${shape.enum.slice(0, 20)}`];
-    const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = shape;
-    const size = shape.type === 'string' ? value.length : Number(value);
-    return size < min || size > max ? [`${where} is out of bounds: ${value}`] : [];
+    return shape.type === 'list' ? list(shape, value, where, flattened) : scalar(shape, value, where);
+  }
+  function list(shape: Shape, value: unknown, where: string, flattened: Member['flattened']): string[] {
+    const member = shape.member as Member;
+    const inner = member.locationName ?? 'member';
+    const strange = isObject(value) && !flattened ? elementsOf(value).filter(([key]) => key !== inner) : [];
+    const one = flattened ? value : isObject(value) ? value[inner] : undefined;
+    const all = one === undefined ? [] : [one].flat();
+    return [
+      ...strange.map(([key]) => `${where}.${key} is not described`),
+      ...(all.length < (shape.min ?? 0) ? [`${where} has less than ${shape.min}`] : []),
+      ...all.flatMap((entry, i) => complaints(member, entry, `${where}[${i}]`)),
+    ];
   }
   const structure = (shape: Shape, value: unknown, where: string): string[] => {
     const members = Object.entries(shape.members ?? {}).filter(([, { location }]) => !location);
@@ -85,6 +89,14 @@ export function serviceChecker(document: object, base: string): Checker {
     return other || !(name in root) ? [`${where} is no ${name}`] : structure(shape, root[name], where);
   }
 
+  function sent({ input, name: own }: Operation, asked: Shape, body: unknown): string[] {
+    const name = input?.locationName ?? own;
+    const root = isObject(body) && isObject(body[name]) ? body[name] : {};
+    const wrong = rooted(name, asked, body, 'body');
+    if (root['@xmlns'] !== input?.xmlNamespace?.uri) wrong.push('the namespace of the body is another one');
+    return wrong;
+  }
+
   const segmentsOf = (path: string) => path.split('/').filter(Boolean);
   const find = ({ method, path }: Exchange['request']) =>
     Object.values(operations).find(({ http }) => {
@@ -103,12 +115,8 @@ export function serviceChecker(document: object, base: string): Checker {
     const inQuery = members.filter(([, { location }]) => location === 'querystring');
     const out = fieldsOf(asked, inQuery, request.query, 'query');
     const body = readBody(request.body);
-    if (members.some(([, { location }]) => !location)) {
-      const name = input?.locationName ?? operation.name;
-      out.push(...rooted(name, asked, body, 'body'));
-      const root = isObject(body) && isObject(body[name]) ? body[name] : {};
-      if (root['@xmlns'] !== input?.xmlNamespace?.uri) out.push('the namespace of the body is another one');
-    } else if (body !== undefined) out.push('a body is not described');
+    if (members.some(([, { location }]) => !location)) out.push(...sent(operation, asked, body));
+    else if (body !== undefined) out.push('a body is not described');
     if (!answer.injected && (answer.status ?? 200) < 300 && output)
       out.push(
         ...rooted(output.shape, shapes[output.shape] as Shape, readBody(answer.body), `${answer.status ?? 200}`),

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { outboundAgent } from '../../src/platform/outbound/agent.js';
 import { type Connected, connectProvider } from '../../src/providers/connect.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from '../../src/providers/provider.js';
+import { connectOptions } from './connect-options.js';
 
 /** A request received by a stand-in. */
 export interface Received {
@@ -15,6 +15,8 @@ export interface Received {
   headers: IncomingMessage['headers'];
   /** Parsed JSON, otherwise the text; undefined when empty. */
   body: unknown;
+  /** the same as it was sent, which is what is signed */
+  text?: string;
   /** Number of the connection. */
   connection: number;
 }
@@ -22,7 +24,7 @@ export interface Received {
 /** Answer of a stand-in; `breakAfter` sends so many bytes of the body and then closes the connection. */
 export interface Answer {
   status?: number;
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /** Objects are sent as JSON, texts and bytes unchanged. */
   body?: unknown;
   breakAfter?: number;
@@ -55,21 +57,13 @@ export async function startStandIn(handler: Handler = () => ({ status: 501 }), p
       query: Object.fromEntries(url.searchParams),
       headers: request.headers,
       body: raw === '' ? undefined : parsed(raw),
+      text: raw,
       connection: connections.get(request.socket) as number,
     };
     standIn.requests.push(received);
     const answer = await standIn.handler(received);
     standIn.exchanges.push({ request: received, answer });
-    const asItIs = typeof answer.body === 'string' || Buffer.isBuffer(answer.body);
-    const text = asItIs ? (answer.body as string | Buffer) : JSON.stringify(answer.body ?? '');
-    const body = answer.body === undefined ? '' : text;
-    response.writeHead(answer.status ?? 200, {
-      'content-type': asItIs ? 'text/plain' : 'application/json',
-      'content-length': Buffer.byteLength(body),
-      ...answer.headers,
-    });
-    if (answer.breakAfter === undefined) response.end(body);
-    else response.write(body.slice(0, answer.breakAfter), () => request.socket.destroy());
+    write(response, answer);
   });
   await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
   const standIn: StandIn = {
@@ -83,6 +77,19 @@ export async function startStandIn(handler: Handler = () => ({ status: 501 }), p
     },
   };
   return standIn;
+}
+
+function write(response: ServerResponse, { status = 200, body: given, headers, breakAfter }: Answer): void {
+  const asItIs = typeof given === 'string' || Buffer.isBuffer(given);
+  const text = asItIs ? given : JSON.stringify(given ?? '');
+  const body = given === undefined ? '' : text;
+  response.writeHead(status, {
+    'content-type': asItIs ? 'text/plain' : 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  });
+  if (breakAfter === undefined) response.end(body);
+  else response.write(body.slice(0, breakAfter), () => response.socket?.destroy());
 }
 
 const parsed = (text: string): unknown => {
@@ -107,16 +114,22 @@ export function standInFor<S extends StandIn, P = undefined>(start: () => Promis
   return vendor;
 }
 
+/** The same without an endpoint of its own: a stand-in takes its calls, `origins` says where they would have gone. */
+export function connectInPlace(definition: ProviderDefinition, credentials: Credentials, standIn: StandIn) {
+  const origins = new Set<string>();
+  const options = connectOptions(10_000);
+  const agent = options.agent.compose((dispatch) => (more, handler) => {
+    origins.add(String(more.origin));
+    return dispatch({ ...more, origin: standIn.url }, handler);
+  });
+  return { origins, provider: connectProvider(definition, credentials, { ...options, agent }) };
+}
+
 const again = new WeakMap<DnsProvider, (definition: ProviderDefinition) => Connected>();
 
 /** Connects a provider as the service does, with outbound rules that deny nothing. */
 export function connectTo(definition: ProviderDefinition, credentials: Credentials, timeoutMs = 10_000): Connected {
-  const provider = connectProvider(definition, credentials, {
-    agent: outboundAgent([], timeoutMs),
-    deny: [],
-    timeoutMs,
-    installation: {},
-  });
+  const provider = connectProvider(definition, credentials, connectOptions(timeoutMs));
   again.set(provider, (other) => connectTo(other, credentials, timeoutMs));
   return provider;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { Failure } from './answers.js';
 import type { Kind } from './databases.js';
 import { digLines, type Line, linesOf } from './dig.js';
@@ -50,6 +51,16 @@ export function made<T>(answer: Answer<T>): T {
 export function done<T>(answer: Answer<T>): T {
   assert.equal(answer.status, 200, `${answer.status} ${answer.msg} ${JSON.stringify(answer.data)}`);
   assert.equal(answer.code, 0);
+  return answer.data;
+}
+
+/** What became of a list of changes that has ended, whose status and code follow from its counts. */
+export function ended(answer: Answer<BatchResult>): BatchResult {
+  const { applied = 0, failed = 0, unknown = 0, not_tried = 0 } = answer.data.counts ?? {};
+  const lost = failed + unknown + not_tried;
+  const wish = !lost ? [200, 0] : applied + unknown ? [207, 0] : [422, 422002];
+  assert.deepEqual([answer.status, answer.code], wish, `${answer.msg} ${JSON.stringify(answer.data)}`);
+  assert.equal(answer.data.outcomes?.length, lost + applied);
   return answer.data;
 }
 

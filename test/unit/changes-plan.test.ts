@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { StoredRecord } from '../../src/cache/record-cache.js';
-import { chunksOf } from '../../src/changes/chunks.js';
 import { creation, type Edit, type Place, update, upsert } from '../../src/changes/edits/edit.js';
 import type { RecordInput, RecordPatch } from '../../src/changes/edits/record.dto.js';
 import { isIdle, WorkingCopy } from '../../src/changes/edits/working-copy.js';
+import { chunksOf } from '../../src/changes/planner.js';
 import { type DomainAccess, READ, WRITE } from '../../src/domains/access-rights.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
@@ -31,6 +31,7 @@ const SETS = provider({ ids: 'derived', ttlOf: 'set', replaces: 'set' });
 const domain = (access: Partial<DomainAccess> = {}): OpenDomain => ({
   id: 7,
   name: 'example.com',
+  apart: '',
   remote_id: 'z7',
   account_id: 1,
   account_name: 'one',
@@ -144,6 +145,15 @@ describe('a plan', () => {
     assert.throws(() => plan(create({ value: '192.0.2.9' }), [cname]), refusal(400, 400001));
     // a disabled one is in nobody's way
     assert.equal(plan(create({ value: '192.0.2.9' }), [{ ...cname, enabled: false }]).change?.op, 'create');
+  });
+
+  it('refuses a second DNAME of a name', () => {
+    const types = provider({ types: ['A', 'DNAME'] });
+    const dname = row(1, { type: 'DNAME', value: 'a.example.net' });
+    const second = create({ type: 'DNAME', value: 'b.example.net' });
+    assert.throws(() => plan(second, [dname], types), refusal(400, 400001));
+    assert.equal(plan(second, [row(1)], types).change?.op, 'create');
+    assert.equal(plan(create({ value: '192.0.2.9' }), [dname], types).change?.op, 'create');
   });
 
   it('updates by the provider’s id and keeps what the patch does not name', () => {

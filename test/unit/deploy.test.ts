@@ -6,7 +6,7 @@ import { describe, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { inCidrs } from '../../src/platform/common/cidr.js';
 import { parseConfig } from '../../src/platform/config/config.js';
-import { measureProcess, registry } from '../../src/platform/metrics/metrics.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { render, yamlOf } from '../support/chart.js';
 
 const ROOT = process.cwd();
@@ -144,9 +144,9 @@ describe('compose.yaml', () => {
     for (const [name, { depends_on: needs = [], volumes = [], image, build }] of Object.entries(services)) {
       assert.ok(image || build, name);
       for (const need of Array.isArray(needs) ? needs : Object.keys(needs)) assert.ok(services[need], need);
-      for (const [source = ''] of volumes.map((volume) => volume.split(':'))) {
-        assert.ok(source.startsWith('.') ? here(join('deploy', source)) : source in compose.volumes, source);
-      }
+      const exists = (source: string) =>
+        source.startsWith('.') ? here(join('deploy', source)) : source in compose.volumes;
+      for (const [source = ''] of volumes.map((volume) => volume.split(':'))) assert.ok(exists(source), source);
     }
   });
 
@@ -195,8 +195,9 @@ describe('dashboard and alert rules', () => {
     ...rules.map(({ alert, expr }) => ({ where: alert, expr })),
     ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ where: title, expr }))),
   ];
-  measureProcess(version);
-  const known = registry.getMetricsAsArray() as unknown as { name: string; type: string; labelNames: string[] }[];
+  const metrics = new Metrics();
+  metrics.measureProcess(version);
+  const known = metrics.all.getMetricsAsArray() as unknown as { name: string; type: string; labelNames: string[] }[];
 
   it('ask for metrics and labels that there are', () => {
     assert.ok(rules.length > 5 && panels.length > 10);

@@ -69,6 +69,14 @@ const CANONICAL: [type: string, given: [string, number?], canonical: [string, nu
     ['10 1 "https://x.example/a?b=c"', null],
     '10 1 "https://x.example/a?b=c"',
   ],
+  ['RP', ['Admin.example.net. .'], ['admin.example.net .', null], 'admin.example.net. .'],
+  ['RP', ['@ txt.example.net'], ['example.com txt.example.net', null], 'example.com. txt.example.net.'],
+  ['RP', ['A\\.B.example.net. .'], ['a\\.b.example.net .', null], 'a\\.b.example.net. .'],
+  ['DHCID', ['AAIB Y2/A+B=='], ['AAIBY2/A+A==', null], 'AAIBY2/A+A=='],
+  ['DNAME', ['Tree.example.net.'], ['tree.example.net', null], 'tree.example.net.'],
+  ['DNSKEY', ['257 3  13 AwEA Acw='], ['257 3 13 AwEAAcw=', null], '257 3 13 AwEAAcw='],
+  ['OPENPGPKEY', ['mDME XEcE\n6RY='], ['mDMEXEcE6RY=', null], 'mDMEXEcE6RY='],
+  ['SMIMEA', ['3 1 1 ABCD EF01'], ['3 1 1 abcdef01', null], '3 1 1 abcdef01'],
 ];
 
 const INVALID: [type: string, ...values: string[]][] = [
@@ -122,6 +130,21 @@ const INVALID: [type: string, ...values: string[]][] = [
   ['ALIAS', '', '192.0.2.1', '.'],
   ['LOC', '', '91 N 4 E 0', '52 60 N 4 E 0', '52 1 60 N 4 E 0', '52 N 181 E 0', '52 4 0', '52 N 4 E 1.2.3'],
   ['URI', '', '10 1', '10 70000 "x"', '10 1 "a" "b"'],
+  ['RP', '', 'admin.example.net', '. . .', '192.0.2.1 .', 'a\\032b.example. .', 'a|b.example. .'],
+  ['DHCID', '', 'AAIBY', 'AA=B', 'AAI*', 'AAIBY2='],
+  ['DNAME', '', '.', '192.0.2.1', 'a..b'],
+  [
+    'DNSKEY',
+    '',
+    '257 3 13',
+    '70000 3 13 AAAA',
+    '257 300 13 AAAA',
+    '257 3 300 AAAA',
+    '257 3 13 AA=',
+    '257 3 13 \u00e9AAA',
+  ],
+  ['OPENPGPKEY', '', '-----BEGIN', 'AAA', '===='],
+  ['SMIMEA', '', '3 1 1', '3 1 1 xyz', '300 1 1 ab', '3 1 1 abc'],
 ];
 
 describe('canonical records', () => {
@@ -146,6 +169,26 @@ describe('canonical records', () => {
       });
     }
   }
+
+  it('names the host name to write where a URL stands for a target', () => {
+    const words = (type: string, value: string) => {
+      try {
+        return record(type, value).value;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const meant = 'value: must be a host name, not a URL: write "x.example.net"';
+    for (const type of ['CNAME', 'ALIAS', 'DNAME', 'MX', 'NS', 'PTR', 'SRV'])
+      assert.equal(words(type, 'https://X.example.net:8443/path?q'), meant, type);
+    assert.equal(words('MX', '10 http://x.example.net/'), meant);
+    assert.equal(words('CNAME', 'http://192.0.2.1/'), 'value: must be a host name, not a URL');
+    // what a provider holds is shown, and can be mended
+    const shown = fromRdata(`www.${ZONE}.`, 'CNAME', 'http://x.example.net.', 60, ZONE);
+    assert.deepEqual([shown?.value, shown?.readOnly], ['http://x.example.net', false]);
+    assert.equal(words('URI', '10 1 "https://x.example.net/"'), '10 1 "https://x.example.net/"');
+    assert.equal(words('TXT', 'https://x.example.net/'), 'https://x.example.net/');
+  });
 
   it('both tables hold every type', () => {
     const all = [...RECORD_TYPES, ...EXTRA_TYPES].sort();

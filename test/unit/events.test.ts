@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { configureLogger } from '../../src/platform/common/logger.js';
 import { Events } from '../../src/platform/events/events.js';
+import { SILENT } from '../support/silent.js';
 
 describe('events', () => {
-  configureLogger('fatal');
-
   it('run their listeners one after the other, in the order in which they registered', async () => {
-    const events = new Events();
+    const events = new Events(SILENT);
     const heard: string[] = [];
     events.on('domain.created', async (id) => {
       await new Promise((resolve) => setImmediate(resolve));
@@ -20,7 +18,7 @@ describe('events', () => {
   });
 
   it('hide the failure of a listener from the emitter and from other listeners', async () => {
-    const events = new Events();
+    const events = new Events(SILENT);
     let heard = 0;
     events.on('mail.queued', () => {
       throw new Error('at once');

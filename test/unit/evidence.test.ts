@@ -81,6 +81,17 @@ describe('what a list proves of a change in doubt', () => {
     assert.deepEqual(proofs(ttl, [remote('a', '192.0.2.1', { ttl: 60 })]), ['applied a', 'applied a']);
   });
 
+  it('an id that another record had, which was to make room: nothing, while the old one is there', () => {
+    const room = change({ id: 2, record_id: 8, before: { ...NEW, remote_id: 'n' }, after: null });
+    const update = change({ before: { ...OLD, remote_id: 'a' }, after: NEW, expected: 'n' });
+    const ends = (list: RemoteRecord[]) => {
+      const verdicts = judge([room, update], list, LATE, (id) => (id === 7 ? 'a' : 'n'));
+      return [room, update].map((one) => verdicts.get(one)?.applied);
+    };
+    assert.deepEqual(ends([remote('a', '192.0.2.1'), remote('n', '192.0.2.2')]), [false, false]);
+    assert.deepEqual(ends([remote('n', '192.0.2.2')]), [false, true]);
+  });
+
   it('edits of one record in one list have one end, that of what was sent', () => {
     const first = change({ id: 1, before: OLD, after: NEW });
     const other = change({ id: 3, change_set_id: 2, before: OLD, after: NEW });

@@ -6,6 +6,7 @@ import { Peer } from '../../src/monitoring/failover/checks/peer.js';
 import { Votes } from '../../src/monitoring/failover/checks/votes.service.js';
 import { parseCidr } from '../../src/platform/common/cidr.js';
 import type { Config } from '../../src/platform/config/config.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { startStandIn } from '../support/vendor.js';
 import { until } from '../support/world.js';
 
@@ -21,7 +22,7 @@ it('checks of many slow targets of one user wait for each other, and none is che
   await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
   const { port } = server.address() as AddressInfo;
   const config = { checkers: [], checkReferences: [], outboundDeny: [], outboundAllow: [parseCidr('127.0.0.0/8')] };
-  const votes = new Votes(config as unknown as Config);
+  const votes = new Votes(config as unknown as Config, new Metrics());
   const one = { port, path: null, expect_status: null, expect_body: null, timeout_s: 60, verify_tls: false };
   const ask = (user: number, value: string, kind: 'tcp' | 'http' = 'http') =>
     votes.of({ value, name: 'x.example', check: { ...one, kind } }, user);

@@ -52,7 +52,8 @@ describe('propagation', () => {
       looks,
       {} as RecordsService,
     );
-    const look = (user: number) => propagation.look(user, { id: 1, name: ZONE }, sets, 0, new AbortController().signal);
+    const look = (user: number) =>
+      propagation.look(user, { id: 1, name: ZONE, provider: 'vercel' }, sets, 0, new AbortController().signal);
     const [report] = await Promise.all([look(1), look(2)]);
     // by the one that this machine has a way to
     assert.equal(report.verdict, 'published');
@@ -78,7 +79,8 @@ describe('propagation', () => {
       looks,
       {} as RecordsService,
     );
-    const look = (user: number, id = 1) => propagation.look(user, { id, name: ZONE }, [], 60_000, gone.signal);
+    const look = (user: number, id = 1) =>
+      propagation.look(user, { id, name: ZONE, provider: 'vercel' }, [], 60_000, gone.signal);
     const waiting = [1, 2].flatMap((user) =>
       Array.from({ length: user === 1 ? 100 : 99 }, (_, i) => look(user, i % 4)),
     );

@@ -41,6 +41,42 @@ describe('difference between cache and provider', () => {
     assert.equal(insert[0]?.remark, 'new');
   });
 
+  it('leaves a row that exists only here alone when a read-only record says the same', async () => {
+    const own = remote('sys', '192.0.2.1', { readOnly: true });
+    const found = await difference([row(1, null, '192.0.2.1', { enabled: true })], [own]);
+    assert.deepEqual([found.insert.length, found.update, found.remove], [1, [], []]);
+    const soon = expects(1, { here: { enabled: false } });
+    const { insert, update } = await difference([row(1, 'a', '192.0.2.1')], [own], soon);
+    assert.deepEqual(
+      [insert.length, update.map(({ id, values }) => [id, values.remote_id, values.read_only])],
+      [1, [[1, null, false]]],
+    );
+    // one that the provider had follows it
+    const moved = await difference([row(1, 'a', '192.0.2.1')], [own]);
+    assert.deepEqual([moved.insert, moved.update[0]?.values.read_only], [[], true]);
+  });
+
+  it('has the reason of a record that is read-only, and none of one that is not', async () => {
+    const rows = [
+      row(1, 'a', '192.0.2.1', { read_only: true, read_only_reason: 'It is an alias' }),
+      row(2, 'b', '192.0.2.2', { read_only: true }),
+      row(3, 'c', '192.0.2.3', { read_only: true, read_only_reason: 'It is an alias' }),
+    ];
+    const alias = { readOnly: true, readOnlyReason: 'It is an alias' };
+    const { update } = await difference(rows, [
+      remote('a', '192.0.2.1', alias),
+      remote('b', '192.0.2.2', alias),
+      remote('c', '192.0.2.3', { readOnly: false, readOnlyReason: 'It was one' }),
+    ]);
+    assert.deepEqual(
+      update.map(({ id, values }) => [id, values.read_only, values.read_only_reason]),
+      [
+        [2, true, 'It is an alias'],
+        [3, false, null],
+      ],
+    );
+  });
+
   it('does not take for one that is kept here what came in the place that it leaves', async () => {
     const rows = [row(1, 'a', '192.0.2.1')];
     const moved = await difference(

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { StoredRecord } from '../../src/cache/record-cache.js';
+import { type RecordPatch, recordView } from '../../src/changes/edits/record.dto.js';
 import {
   assertEditable,
+  changesOf,
   assertFits as fitsFor,
   mergedRecord,
   newRecord,
@@ -28,6 +30,9 @@ const PROXY = provider({ proxiedTypes: ['A', 'AAAA', 'CNAME'], minTtl: 60, maxTt
 
 const row = (more: Partial<StoredRecord> = {}): StoredRecord => rowOf(1, more);
 
+const merged = (definition: ProviderDefinition, there: StoredRecord, patch: RecordPatch) =>
+  mergedRecord(definition, 'example.com', there, patch, changesOf(patch, recordView(there, { synced_at: null })));
+
 /** The fields that a refusal names. */
 const wrong =
   (...fields: string[]) =>
@@ -40,8 +45,8 @@ const wrong =
 it('a record on a line that is not known here stays on it, and nobody else gets there', () => {
   const lines = provider({ lines: ['default', 'cn'] });
   const there = row({ line: '10=7' });
-  assert.equal(mergedRecord(lines, 'example.com', there, { value: '192.0.2.9' }).line, '10=7');
-  assert.throws(() => mergedRecord(lines, 'example.com', row(), { line: '10=7' }), wrong('line'));
+  assert.equal(merged(lines, there, { value: '192.0.2.9' }).line, '10=7');
+  assert.throws(() => merged(lines, row(), { line: '10=7' }), wrong('line'));
 });
 
 describe('proxied and line', () => {
@@ -130,7 +135,7 @@ describe('a new record', () => {
 
 describe('a partial update', () => {
   const merge = (stored: Partial<StoredRecord>, patch: object, definition = PLAIN) =>
-    mergedRecord(definition, 'example.com', row(stored), withoutAliases(patch, 'example.com'));
+    merged(definition, row(stored), withoutAliases(patch, 'example.com'));
 
   it('changes what is given only', () => {
     const { id, domain_id, remote_id, read_only, pending, remark, updated_at, created_at, ...same } = row({
@@ -226,6 +231,15 @@ describe('neighbours at one name', () => {
       () => assertFits(row({ ...CNAME, value: 'b.example.net' }), [row({ ...CNAME, id: 9 })]),
       wrong('type'),
     );
+  });
+
+  it('may not be a second DNAME, nor one beside a CNAME', () => {
+    const DNAME = { type: 'DNAME', value: 'example.net' };
+    const second = row({ ...DNAME, value: 'b.example.net' });
+    assert.throws(() => assertFits(second, [row({ ...DNAME, id: 9 })]), wrong('type'));
+    assert.throws(() => assertFits(second, [row({ ...CNAME, id: 9 })]), wrong('type'));
+    assertFits(second, [other, row({ ...DNAME, id: 8, enabled: false })]);
+    assertFits(row(), [row({ ...DNAME, id: 9 })]);
   });
 
   it('do not count while they are disabled', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, jest } from '@jest/globals';
 import { type Looked, SettleQueue, type ToSettle } from '../../src/changes/in-doubt/settle-queue.js';
 import { keepTime } from '../../src/platform/common/clock.js';
+import { SILENT } from '../support/silent.js';
 
 const MINUTE = 60_000;
 const SICK = 1;
@@ -35,6 +36,7 @@ describe('what is to be settled', () => {
         wakes++;
         queue.offer(list.slice(-2));
       },
+      SILENT,
     );
   };
   const settled = async () => {

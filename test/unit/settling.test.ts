@@ -42,7 +42,7 @@ class Model {
     if (taking) return null;
     const twin = [...this.provider.values()].find((r) => r.host === after.host && r.value === after.value);
     const id = old !== null && !this.derived ? old : (twin?.remoteId ?? this.idOf(after));
-    const { remote_id, read_only, ...rest } = after;
+    const { remote_id, read_only, read_only_reason, ...rest } = after;
     this.provider.set(id, { ...rest, remoteId: id, readOnly: false });
     return id;
   }
@@ -59,16 +59,20 @@ class Model {
     if (was) this.dear.delete(was.id);
     if (was && after === null) this.doomed.add(was.id);
     if (was && after && !after.enabled && fate !== 'never' && !this.doomed.has(was.id)) this.dear.add(was.id);
-    if (fate === 'ok' || local) {
-      const remoteId = local ? null : this.carryOut(was, after);
-      const holder = this.rows.find((r) => remoteId !== null && r.remote_id === remoteId);
-      this.rows = this.rows.filter((r) => r.id !== was?.id && (remoteId === null || r.remote_id !== remoteId));
-      if (after) {
-        const id = was?.id ?? holder?.id ?? ++this.next;
-        this.rows.push({ remark: '', ...after, id, remote_id: remoteId });
-      }
-      return;
-    }
+    if (fate === 'ok' || local) this.follow(was, after, local ? null : this.carryOut(was, after));
+    else this.doubt(was, after, fate);
+  }
+
+  /** The cache holds what a write has made, and knows its id there. */
+  private follow(was: CacheRow | null, after: RowValues | null, remoteId: string | null): void {
+    const holder = this.rows.find((r) => remoteId !== null && r.remote_id === remoteId);
+    this.rows = this.rows.filter((r) => r.id !== was?.id && (remoteId === null || r.remote_id !== remoteId));
+    if (!after) return;
+    const id = was?.id ?? holder?.id ?? ++this.next;
+    this.rows.push({ remark: '', ...after, id, remote_id: remoteId });
+  }
+
+  private doubt(was: CacheRow | null, after: RowValues | null, fate: (typeof FATES)[number]): void {
     if (fate === 'now') this.carryOut(was, after);
     if (fate === 'late') this.late.push({ by: this.time + SURE - 1, apply: () => this.carryOut(was, after) });
     const expected = after && !after.enabled ? '' : this.derived && was && after ? derivedId(after) : null;
@@ -141,7 +145,8 @@ type Edit = Step & { op: Exclude<Step['op'], 'sync' | 'arrive'> };
 
 function edit(model: Model, { op, fate, which, host, value }: Edit): void {
   const content = { host, type: 'A', value: `192.0.2.${value}`, ttl: 600, line: 'default', proxied: false };
-  const rest = { priority: null, weight: null, enabled: true, read_only: false, remote_id: null };
+  const shown = { read_only: false, read_only_reason: null, extra: null };
+  const rest = { priority: null, weight: null, enabled: true, ...shown, remote_id: null };
   if (op === 'create') {
     model.write(null, { ...content, ...rest }, fate);
     return;

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it, jest } from '@jest/globals';
 import type { Caller } from '../../src/access/access.js';
 import type { AuditEntry, AuditService } from '../../src/audit/audit.service.js';
 import { StrangersLog } from '../../src/audit/strangers-log.service.js';
+import { SILENT } from '../support/silent.js';
 
 const MINUTE = 60_000;
 
@@ -28,7 +29,7 @@ describe('audit entries of anonymous callers', () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
     written = [];
     broken = false;
-    log = new StrangersLog(audit);
+    log = new StrangersLog(audit, SILENT);
   });
   afterEach(() => void jest.useRealTimers());
   /** Lets time pass, and waits for what its timers start. */

@@ -41,6 +41,9 @@ const READS: Record<string, Record<string, string>> = {
   'domains/domain-permissions.repository.ts': {
     teams: 'rights on a domain are listed and searched by the names of the teams',
   },
+  'domains/domain-state.repository.ts': {
+    dns_accounts: 'whether the account has other credentials by now, with the lock of the domain in one transaction',
+  },
   'domains/domains.repository.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
     users: 'the role of the owner, with the domain in one statement',

@@ -31,7 +31,7 @@ function looks() {
     known as unknown as KnownDelegations,
     looks as unknown as Looks,
   );
-  const look = (id: number, user = 1) => health.look({ id, name: `d${id}.test` }, user);
+  const look = (id: number, user = 1) => health.look({ id, name: `d${id}.test`, apart: '' }, user);
   const go = async () => {
     for (const end of ends.splice(0)) end();
     await soon();

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { Access, type Caller, Me, Role, signedIn } from '../../access/access.js';
 import { AuditExportQuery, AuditList, AuditQuery, AuditVerdict, AuditView } from '../../audit/audit.dto.js';
 import { AuditVerifier } from '../../audit/verifier.service.js';
+import { Logger } from '../../platform/common/logger.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { AuditLogService } from './audit-log.service.js';
@@ -16,6 +17,7 @@ export class AuditController {
   constructor(
     private readonly log: AuditLogService,
     private readonly verifier: AuditVerifier,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -47,7 +49,7 @@ export class AuditController {
     @Me() me: Caller,
     @Res() response: Response,
   ): Promise<AuditView[]> {
-    await sendExport(signedIn(me).userId, response, format, this.log.all(query));
+    await sendExport(signedIn(me).userId, response, format, this.log.all(query), this.logger);
     return [];
   }
 

@@ -5,7 +5,7 @@ import type { AuditView, ExportFormat } from '../../audit/audit.dto.js';
 import { JSON_HEAD, JSON_TAIL } from '../../audit/export-check.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { downloads } from '../../platform/common/downloads.js';
-import { log } from '../../platform/common/logger.js';
+import type { Logger } from '../../platform/common/logger.js';
 
 const TYPES: Record<ExportFormat, string> = {
   json: 'application/json; charset=utf-8',
@@ -80,16 +80,22 @@ export async function sendExport(
   response: Response,
   format: ExportFormat,
   pieces: AsyncGenerator<AuditView[]>,
+  logger: Logger,
 ): Promise<void> {
   const leave = downloads.takeOrRefuse({ user });
   try {
-    await send(response, format, pieces);
+    await send(response, format, pieces, logger);
   } finally {
     leave();
   }
 }
 
-async function send(response: Response, format: ExportFormat, pieces: AsyncGenerator<AuditView[]>): Promise<void> {
+async function send(
+  response: Response,
+  format: ExportFormat,
+  pieces: AsyncGenerator<AuditView[]>,
+  logger: Logger,
+): Promise<void> {
   const ahead = await pieces.next();
   async function* all(): AsyncGenerator<AuditView[]> {
     if (!ahead.done) yield ahead.value;
@@ -103,7 +109,7 @@ async function send(response: Response, format: ExportFormat, pieces: AsyncGener
   } catch (err) {
     // a client that disconnects is not worth a warning
     if ((err as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE')
-      log().warn({ err }, 'an export of the audit log broke off');
+      logger.warn({ err }, 'an export of the audit log broke off');
     response.destroy();
   }
 }

@@ -8,7 +8,7 @@ import { allOf, errors } from '../../platform/common/errors.js';
 import { assertUnchanged, same } from '../../platform/common/read-only.js';
 import { alsoJudge } from '../../platform/common/validation.js';
 import { Db, isDuplicate } from '../../platform/database/db.js';
-import { hashingFor, hashPassword } from '../../users/passwords.js';
+import { hashingFor, Passwords } from '../../users/passwords.js';
 import { type UserView } from '../../users/user.dto.js';
 import type { User } from '../../users/user.entity.js';
 import { userView } from '../../users/user-view.js';
@@ -30,6 +30,7 @@ export class UserAdministration {
     private readonly challenges: ChallengesService,
     private readonly holdings: HoldingsService,
     private readonly audit: AuditService,
+    private readonly passwords: Passwords,
   ) {
     alsoJudge(UserInput, (input) => usersService.problems(input, input.role ?? Role.User));
     alsoJudge(UserPatch, ({ password, nickname, email, role = Role.User }) =>
@@ -149,7 +150,7 @@ export class UserAdministration {
       () => assertUnchanged(patch, userView(user)),
       () => password !== undefined && this.usersService.assertGoodPassword(known, password, 'password'),
     );
-    return password === undefined ? null : hashPassword(password, hashingFor(caller));
+    return password === undefined ? null : this.passwords.hash(password, hashingFor(caller));
   }
 
   private async find(id: number, manager?: EntityManager): Promise<User> {

@@ -75,13 +75,7 @@ export class AccessGuard implements CanActivate {
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;
 
-    // the prefix distinguishes API tokens from JWTs; Passport sets request.user, or handleRequest throws
-    const credential = credentialOf(request);
-    const token = isApiToken(credential);
-    // loaded here first: Passport would turn a failure to read the key (the database is down) into 401
-    if (!token) await (credential ? this.key.of(credential) : this.key.get());
-    await (token ? this.apiToken : this.jwt).canActivate(context);
-    const principal = request.user as Principal;
+    const principal = await this.signIn(context, request);
     request.caller.principal = principal;
     if (principal.lacksSecondFactor && !rule.unproven) {
       throw errors.forbidden(NO_SECOND_FACTOR, { required: '2fa' });
@@ -94,6 +88,17 @@ export class AccessGuard implements CanActivate {
       request.domain = await this.policy.open(principal, positiveId(domain_id ?? id, 'id'), rule.domain);
     }
     return true;
+  }
+
+  /** Who the caller is, by an API token or a JWT, which the prefix tells. @throws AppError 401 */
+  private async signIn(context: ExecutionContext, request: ZoneRequest): Promise<Principal> {
+    const credential = credentialOf(request);
+    const token = isApiToken(credential);
+    // loaded here first: Passport would turn a failure to read the key (the database is down) into 401
+    if (!token) await (credential ? this.key.of(credential) : this.key.get());
+    // Passport sets request.user, or handleRequest throws
+    await (token ? this.apiToken : this.jwt).canActivate(context);
+    return request.user as Principal;
   }
 
   private async assertReady(): Promise<void> {

@@ -8,6 +8,7 @@ import { TokensModule } from '../../tokens/tokens.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccessGuard } from './access.guard.js';
+import { ConditionsGuard } from './conditions.guard.js';
 import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
 import { UnknownQueryGuard } from './unknown-query.guard.js';
@@ -31,10 +32,11 @@ class RateStorageModule {}
   providers: [
     JwtStrategy,
     ApiTokenStrategy,
-    // in this order: who the caller is, how often, and whether the query has unknown fields
+    // in this order: who the caller is, how often, and whether the query or the headers say what would be passed over
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateGuard },
     { provide: APP_GUARD, useClass: UnknownQueryGuard },
+    { provide: APP_GUARD, useClass: ConditionsGuard },
   ],
   exports: [JwtStrategy, ApiTokenStrategy],
 })

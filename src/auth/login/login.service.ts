@@ -3,10 +3,10 @@ import { type Caller, signedIn } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { networkOf } from '../../platform/common/cidr.js';
 import { errors } from '../../platform/common/errors.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { Db } from '../../platform/database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { assertRoom, hashPassword, isToBeRenewed, passwordMatches } from '../../users/passwords.js';
+import { isToBeRenewed, Passwords } from '../../users/passwords.js';
 import type { UserView } from '../../users/user.dto.js';
 import type { User } from '../../users/user.entity.js';
 import { userView } from '../../users/user-view.js';
@@ -33,6 +33,8 @@ export class LoginService {
     private readonly key: SigningKey,
     private readonly settings: SettingsService,
     private readonly audit: AuditService,
+    private readonly passwords: Passwords,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -44,10 +46,14 @@ export class LoginService {
     const username = input.username.trim().toLowerCase();
     const friend = await this.sessions.knowsNetwork(username, networkOf(caller.ip));
     const hashing = { friend, user: friend ? username : networkOf(caller.ip) };
-    assertRoom(hashing);
+    this.passwords.assertRoom(hashing);
     const user = await this.attempts.guarded(username, caller, async (attempt) => {
       const found = await this.users.find({ username_key: username });
-      const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null, hashing);
+      const good = await this.passwords.matches(
+        input.password,
+        (found?.status === 1 && found.password_hash) || null,
+        hashing,
+      );
       if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
       if (found.totp_enabled) await this.codes.within(attempt, found, input);
       return found;
@@ -88,10 +94,10 @@ export class LoginService {
   /** Stores a hash of the current format; when too many hashes are waiting, at the next login. */
   private async hashAnew(user: User, password: string): Promise<void> {
     try {
-      const fresh = await hashPassword(password, { friend: true, user: user.id });
+      const fresh = await this.passwords.hash(password, { friend: true, user: user.id });
       if (await this.users.rehash(user, fresh)) user.password_hash = fresh;
     } catch (error) {
-      log().info({ user: user.id, err: error }, 'a password could not be hashed anew');
+      this.logger.info({ user: user.id, err: error }, 'a password could not be hashed anew');
     }
   }
 }

@@ -17,8 +17,8 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import { sha256 } from '../../platform/common/hash.js';
-import { log } from '../../platform/common/logger.js';
-import { countRemembered } from '../../platform/metrics/metrics.js';
+import { Logger } from '../../platform/common/logger.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { OutboundError } from '../../platform/outbound/outbound-error.js';
 import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 import { fieldOf, type Person, personOf, plainIssuer, subjectOf } from './claims.js';
@@ -67,7 +67,11 @@ function clientAuth(secret: string | null, plain: boolean): ClientAuth {
 export class OauthClients {
   private readonly known = new Map<string, { until: number; config: Configuration }>();
 
-  constructor(private readonly http: OauthHttp) {}
+  constructor(
+    private readonly http: OauthHttp,
+    private readonly metrics: Metrics,
+    private readonly logger: Logger,
+  ) {}
 
   /** Where to send the browser. @throws OutboundError */
   async authorizationUrl(provider: KnownProvider, { state, nonce, verifier, redirectUri }: Flow): Promise<string> {
@@ -103,7 +107,7 @@ export class OauthClients {
         ? await this.identifyOpenid(provider, config, back, { ...checks, expectedNonce: flow.nonce })
         : await this.identifyPlain(provider, config, back, checks);
     } catch (error) {
-      throw translated(error, provider);
+      throw translated(error, provider, this.logger);
     }
   }
 
@@ -149,7 +153,7 @@ export class OauthClients {
     const key = sha256(JSON.stringify(provider));
     const found = this.known.get(key);
     const fresh = found !== undefined && found.until > Date.now();
-    countRemembered('issuers', fresh);
+    this.metrics.countRemembered('issuers', fresh);
     if (fresh) return found.config;
     const config = provider.issuer ? await this.discovered(provider, provider.issuer) : this.plain(provider);
     if (this.known.size >= MAX_KNOWN) this.known.clear();
@@ -169,7 +173,7 @@ export class OauthClients {
       });
     } catch (error) {
       const { why } = reasonOf(error);
-      log().warn({ provider: key, why }, 'the discovery of an identity provider failed');
+      this.logger.warn({ provider: key, why }, 'the discovery of an identity provider failed');
       throw providerErrorIn(error) ?? new OutboundError('unavailable', 'The discovery of the identity provider failed');
     }
     const found = config.serverMetadata();
@@ -234,10 +238,10 @@ function reasonOf(error: unknown): { why: string; codes: string[] } {
   return { why: why + told, codes: known.map(({ code }) => code) };
 }
 
-function translated(error: unknown, { key }: KnownProvider): unknown {
+function translated(error: unknown, { key }: KnownProvider, logger: Logger): unknown {
   const own = providerErrorIn(error);
   const { why, codes } = own instanceof SignInRefused ? { why: own.why, codes: [] } : reasonOf(error);
-  log().warn({ provider: key, why: own instanceof OutboundError ? own.message : why }, 'a sign-in was not verified');
+  logger.warn({ provider: key, why: own instanceof OutboundError ? own.message : why }, 'a sign-in was not verified');
   if (own) return own;
   if (codes.some((code) => NONSENSE.has(code)))
     return new OutboundError('unavailable', 'The identity provider does not answer as it should');

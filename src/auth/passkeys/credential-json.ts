@@ -12,7 +12,7 @@ const MAX_TRANSPORTS = 8;
 export const isCredentialId = ({ length }: Uint8Array): boolean => length >= MIN_ID_BYTES && length <= MAX_ID_BYTES;
 
 /** The transports that the library knows; a browser may know more. */
-type Transports = RegistrationResponseJSON['response']['transports'];
+type Transports = NonNullable<RegistrationResponseJSON['response']['transports']>;
 
 /** The known fields of a new credential, with their types checked. @returns null when it is malformed */
 export function registrationJson(body: Record<string, unknown>): RegistrationResponseJSON | null {

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/access.js';
 import { now } from '../../platform/common/clock.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
@@ -34,6 +34,7 @@ export class PasskeyLoginService {
     private readonly relyingParty: RelyingParty,
     private readonly signIn: SignIn,
     private readonly refusals: Refusals,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -84,7 +85,7 @@ export class PasskeyLoginService {
     const counted = await this.count(passkey.id, use);
     if (counted === 'gone') return refused('unknown passkey');
     if (counted === 'backwards') {
-      log().warn({ passkey: passkey.id, user: user.id, shown: use.counter }, 'signature counter went backwards');
+      this.logger.warn({ passkey: passkey.id, user: user.id, shown: use.counter }, 'signature counter went backwards');
       return refused('signature counter went backwards');
     }
     if (user.status !== 1) return refused('disabled');

@@ -6,7 +6,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/hash.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { Db, isDuplicate } from '../../platform/database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { User } from '../../users/user.entity.js';
@@ -66,6 +66,7 @@ export class PasskeysService {
     private readonly settings: SettingsService,
     private readonly sessions: SessionsService,
     private readonly audit: AuditService,
+    private readonly logger: Logger,
   ) {}
 
   /** Options for `navigator.credentials.create`. @throws AppError 401001, 403001, 409001 */
@@ -168,7 +169,7 @@ export class PasskeysService {
     try {
       return await this.relyingParty.verifyCreation(response, challenge);
     } catch (error) {
-      log().info({ requestId: caller.requestId, why: (error as Error).message }, 'a new passkey was refused');
+      this.logger.info({ requestId: caller.requestId, why: (error as Error).message }, 'a new passkey was refused');
       throw errors.field('response', 'does not answer these options: wrong origin, no user verification, or damaged');
     }
   }

@@ -6,7 +6,7 @@ import { Notices } from '../../notifications/notices.service.js';
 import { networkOf } from '../../platform/common/cidr.js';
 import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { type Counted, type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
@@ -35,6 +35,7 @@ export class Attempts {
     private readonly mailer: Mailer,
     private readonly notices: Notices,
     private readonly audit: AuditService,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -96,6 +97,6 @@ export class Attempts {
       const values = { username: user.username, time: now(), ip: caller.ip, minutes: Math.round(seconds / 60) };
       await this.mailer.queue(undefined, user.email, 'locked', user, values);
     };
-    tell().catch((error) => log().error({ err: error }, 'nobody could be told of a lock'));
+    tell().catch((error) => this.logger.error({ err: error }, 'nobody could be told of a lock'));
   }
 }

@@ -4,11 +4,11 @@ import { type Caller, signedIn } from '../../access/access.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
 import { errors } from '../../platform/common/errors.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { Db } from '../../platform/database/db.js';
 import { type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { hashingFor, hashPassword, passwordMatches } from '../../users/passwords.js';
+import { hashingFor, Passwords } from '../../users/passwords.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
@@ -45,6 +45,8 @@ export class PasswordService {
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
     private readonly audit: AuditService,
+    private readonly passwords: Passwords,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -62,7 +64,7 @@ export class PasswordService {
     const user = await this.users.get(signedIn(caller).userId);
     return this.attempts.guarded(user.username_key, caller, async () => {
       // users who sign in at a provider only have none
-      if (user.password_hash && !(await passwordMatches(password, user.password_hash, hashingFor(caller))))
+      if (user.password_hash && !(await this.passwords.matches(password, user.password_hash, hashingFor(caller))))
         throw errors.wrong(path, 'The password is wrong');
       await more(user);
       return user;
@@ -88,7 +90,7 @@ export class PasswordService {
     // a first password gives permanent access, which an open old session must not do
     if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
     await this.usersService.assertGoodPassword(user, new_password, 'new_password');
-    const hash = await hashPassword(new_password, hashingFor(caller));
+    const hash = await this.passwords.hash(new_password, hashingFor(caller));
     const change: Change = { action: 'auth.password', actor: caller, keepSession: signedIn(caller).sessionId };
     await this.db.transaction((manager) => this.set(manager, user, hash, change));
   }
@@ -100,7 +102,7 @@ export class PasswordService {
   async requestReset(input: ResetInput, caller: Caller): Promise<void> {
     if (Boolean(input.username) === Boolean(input.email)) throw errors.field('username', 'send username or email');
     this.mailReset(input).catch((error) =>
-      log().error({ requestId: caller.requestId, err: error }, 'a reset mail could not be written'),
+      this.logger.error({ requestId: caller.requestId, err: error }, 'a reset mail could not be written'),
     );
   }
 
@@ -116,7 +118,7 @@ export class PasswordService {
         'The token is wrong, used, or older than 30 minutes',
       );
     await this.usersService.assertGoodPassword(user, password, 'password');
-    const hash = await hashPassword(password, { friend: true, user: user.id });
+    const hash = await this.passwords.hash(password, { friend: true, user: user.id });
     await this.db.transaction(async (manager) => {
       if (!(await this.challenges.take('reset', token, manager)))
         throw errors.unauthenticated('The token was used just now');

@@ -4,7 +4,7 @@ import { StrangersLog } from '../../audit/strangers-log.service.js';
 import { networkOf } from '../../platform/common/cidr.js';
 import { errors } from '../../platform/common/errors.js';
 import { type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
-import { logins } from '../../platform/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 
@@ -28,6 +28,7 @@ export class Refusals {
     private readonly limits: LimitsService,
     private readonly settings: SettingsService,
     private readonly strangers: StrangersLog,
+    private readonly metrics: Metrics,
   ) {}
 
   /** @throws AppError 429001 in a network with too many failures */
@@ -44,7 +45,7 @@ export class Refusals {
 
   /** Logs a failure. @param why for the audit log */
   log(caller: Caller, name: string, why: string): Promise<void> {
-    logins.inc({ result: 'failed' });
+    this.metrics.logins.inc({ result: 'failed' });
     const target = { type: 'user', id: null, name: name.slice(0, 64) };
     return this.strangers.append(caller, { action: 'auth.login_failed', target, result: 'failed', error: why });
   }

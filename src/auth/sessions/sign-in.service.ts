@@ -6,7 +6,7 @@ import { Mailer } from '../../notifications/mailer.service.js';
 import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { Db } from '../../platform/database/db.js';
-import { logins } from '../../platform/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { User } from '../../users/user.entity.js';
 import { userPrincipal } from '../../users/user-principal.js';
@@ -32,6 +32,7 @@ export class SignIn {
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
     private readonly audit: AuditService,
+    private readonly metrics: Metrics,
   ) {}
 
   /**
@@ -63,7 +64,7 @@ export class SignIn {
       });
       return { session: created, at };
     });
-    logins.inc({ result: 'ok' });
+    this.metrics.logins.inc({ result: 'ok' });
     const token = await this.key.sign(user.id, session, security.session.token_minutes);
     return { token, user: userView({ ...user, last_login_at: at }) };
   }

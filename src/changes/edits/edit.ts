@@ -1,6 +1,12 @@
+import { Injectable } from '@nestjs/common';
+import type { Connection } from '../../accounts/provider-connections.js';
 import type { DnsRecord } from '../../dns/record.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { ZoneFacts } from '../../domains/zone-facts.service.js';
 import type { AppError } from '../../platform/common/errors.js';
+import type { OrUndefined } from '../../platform/common/validation.js';
 import type { ProviderDefinition } from '../../providers/provider.js';
+import { SettingsService } from '../../settings/settings.service.js';
 import type { RecordInput, RecordPatch } from './record.dto.js';
 import { carriesPriority, defined, newRecord, withoutAliases } from './record-rules.js';
 
@@ -25,11 +31,14 @@ export type Upsert = { op: 'upsert'; patch: RecordPatch; wasCreate?: boolean } &
 export type Edit =
   | ({ op: 'create' } & NewRecord)
   | Upsert
-  | { op: 'update'; id: number; patch: RecordPatch; ifMatch?: string }
-  | { op: 'delete'; id: number; ifMatch?: string }
-  | { op: 'status'; id: number; enabled: boolean; ifMatch?: string }
+  | { op: 'update'; id: number; patch: RecordPatch; ifMatch?: string | undefined }
+  | { op: 'delete'; id: number; ifMatch?: string | undefined }
+  | { op: 'status'; id: number; enabled: boolean; ifMatch?: string | undefined }
   /** one of a list that could not even be read */
   | { op: EditOp; misfit: AppError };
+
+/** An edit of a record that is there already. */
+export type EditOfRow = Extract<Edit, { id: number }>;
 
 export const EDIT_OPS = ['create', 'update', 'delete', 'status', 'upsert'] as const;
 export type EditOp = (typeof EDIT_OPS)[number];
@@ -43,14 +52,30 @@ export interface Place {
   defaultTtl: number;
 }
 
+/** What the input of a domain's records is read by. */
+@Injectable()
+export class Places {
+  constructor(
+    private readonly facts: ZoneFacts,
+    private readonly settings: SettingsService,
+  ) {}
+
+  /** With the connection to its provider, by which the edits that are read can be carried out. */
+  async of(domain: OpenDomain): Promise<Place & { connection: Connection }> {
+    const { default_ttl: defaultTtl } = await this.settings.read('general');
+    const connection = await this.facts.connection(domain);
+    return { definition: connection.definition, zone: domain.name, defaultTtl, connection };
+  }
+}
+
 /** @throws InvalidRecord naming all fields that are wrong */
-export function creation({ definition, zone, defaultTtl }: Place, input: RecordInput): NewRecord {
+export function creation({ definition, zone, defaultTtl }: Place, input: OrUndefined<RecordInput>): NewRecord {
   const record = newRecord(definition, zone, input, defaultTtl);
   return { record, ttlGiven: (input.ttl ?? null) !== null, remark: input.remark ?? '' };
 }
 
 /** @throws InvalidRecord naming all fields that are wrong */
-export function upsert(place: Place, input: RecordInput): Edit {
+export function upsert(place: Place, input: OrUndefined<RecordInput>): Edit {
   const { ttl, priority, mx, weight, proxied, line, remark, enabled } = input;
   const made = creation(place, input);
   const given = priority ?? mx ?? (carriesPriority(made.record.type, input.value) ? made.record.priority : undefined);
@@ -63,5 +88,5 @@ export const update = ({ zone }: Place, id: number, patch: RecordPatch, ifMatch?
   op: 'update',
   id,
   patch: withoutAliases(patch, zone),
-  ...(ifMatch !== undefined && { ifMatch }),
+  ifMatch,
 });

@@ -11,10 +11,10 @@ import {
   shownValue,
 } from '../../dns/record.js';
 import { errors, type FieldError, fieldError, InvalidRecord } from '../../platform/common/errors.js';
+import type { OrUndefined } from '../../platform/common/validation.js';
 import { clipped } from '../../platform/outbound/outbound-error.js';
 import type { Capabilities, ProviderDefinition } from '../../providers/provider.js';
 import { HOST_MISSING, mistakesOf, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
-import { recordView } from './record-view.js';
 
 /**
  * The specification's rule: a proxied flag that was given wins and `line` is ignored; absent, `line` is converted at a
@@ -22,8 +22,8 @@ import { recordView } from './record-view.js';
  */
 export function proxyRule(
   capabilities: Pick<Capabilities, 'proxy'>,
-  given: { proxied?: boolean | null; line?: string | null },
-): { proxied?: boolean; line?: string } {
+  given: { proxied?: boolean | null | undefined; line?: string | null | undefined },
+): { proxied?: boolean | undefined; line: string | undefined } {
   const { proxied, line } = given;
   if (!capabilities.proxy)
     return { proxied: proxied ?? undefined, line: line === '0' ? 'default' : (line ?? undefined) };
@@ -41,7 +41,7 @@ function unsupported(
   record: DnsRecord,
   before?: Pick<DnsRecord, 'ttl' | 'line'>,
 ): FieldError[] {
-  const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, proxiedTypes, weight, apexCname } = capabilities;
+  const { types, lines, proxy, proxiedTypes, weight, apexCname } = capabilities;
   const wrong: FieldError[] = [];
   const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
   if (!types.some((type) => type === record.type)) {
@@ -49,10 +49,7 @@ function unsupported(
   } else if (record.type === 'CNAME' && record.host === '@' && !apexCname) {
     add('type', 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS', 'conflict');
   }
-  if (record.ttl !== automaticTtl && record.ttl !== before?.ttl && (record.ttl < min || record.ttl > max)) {
-    const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
-    add('ttl', `${label} supports ${min} to ${max} seconds${automatic}`, 'range', { min, max });
-  }
+  if (record.ttl !== before?.ttl) wrong.push(...unsupportedTtl(capabilities, label, record.ttl));
   if (record.line !== before?.line && !lines.includes(record.line)) {
     add('line', `${label} supports ${lines.join(', ')}`, 'unsupported', { values: lines });
   }
@@ -64,8 +61,18 @@ function unsupported(
   return wrong;
 }
 
+function unsupportedTtl(
+  { minTtl: min, maxTtl: max, automaticTtl }: Capabilities,
+  label: string,
+  ttl: number,
+): FieldError[] {
+  if (ttl === automaticTtl || (ttl >= min && ttl <= max)) return [];
+  const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
+  return [fieldError('ttl', `${label} supports ${min} to ${max} seconds${automatic}`, 'range', { min, max })];
+}
+
 /** Two words for one thing that say different things. */
-function contradictions({ host, name, priority, mx }: RecordPatch, zone: string): FieldError[] {
+function contradictions({ host, name, priority, mx }: OrUndefined<RecordPatch>, zone: string): FieldError[] {
   const wrong: FieldError[] = [];
   const both = (a: unknown, b: unknown) => (a ?? null) !== null && (b ?? null) !== null && a !== b;
   if (both(host, name) && canonicalHost(host as string, zone) !== canonicalHost(name as string, zone)) {
@@ -84,8 +91,8 @@ function contradictions({ host, name, priority, mx }: RecordPatch, zone: string)
 export function withoutAliases(patch: RecordPatch, zone: string): RecordPatch {
   const wrong = contradictions(patch, zone);
   if (wrong.length) throw new InvalidRecord([...mistakesOf(patch, zone), ...wrong]);
-  patch.host ??= patch.name;
-  patch.priority ??= patch.mx;
+  if (patch.name !== undefined) patch.host ??= patch.name;
+  if (patch.mx !== undefined) patch.priority ??= patch.mx;
   delete patch.name;
   delete patch.mx;
   return patch;
@@ -127,7 +134,7 @@ function settled(
 export function newRecord(
   definition: ProviderDefinition,
   zone: string,
-  input: RecordInput,
+  input: OrUndefined<RecordInput>,
   defaultTtl?: number,
 ): DnsRecord {
   const host = input.host ?? input.name;
@@ -169,24 +176,24 @@ const SHOWN_AS: Record<string, keyof RecordView> = {
   remark: 'remark',
 };
 
-/** The fields of a patch that do not say what the row shows already. Null says nothing. */
-export function changesOf(patch: RecordPatch, row: StoredRecord): Set<string> {
-  const view = recordView(row, { synced_at: null });
+/** The fields of a patch that do not say what is shown already. Null says nothing. */
+export function changesOf(patch: RecordPatch, view: RecordView): Set<string> {
   const given = Object.entries(patch).filter(([key, value]) => (value ?? null) !== null && key in SHOWN_AS);
   return new Set(given.filter(([key, value]) => value !== view[SHOWN_AS[key] as keyof RecordView]).map(([key]) => key));
 }
 
 /**
  * A stored record with what a partial update gives; what is left out, or given as it is shown, stays as it is, also
- * where a provider holds what nobody could enter. @throws InvalidRecord
+ * where a provider holds what nobody could enter.
+ * @param changes see `changesOf` @throws InvalidRecord
  */
 export function mergedRecord(
   definition: ProviderDefinition,
   zone: string,
   row: StoredRecord,
   patch: RecordPatch,
+  changes: ReadonlySet<string>,
 ): DnsRecord {
-  const changes = changesOf(patch, row);
   const enabled = patch.enabled ?? row.enabled;
   if (![...changes].some((key) => key !== 'enabled' && key !== 'remark')) return { ...plainRecord(row), enabled };
   const type = patch.type ?? row.type;
@@ -209,9 +216,9 @@ export function mergedRecord(
     ...defined(proxyRule(definition.capabilities, patch)),
   };
   const kept = {
-    ...(host === row.host && { host }),
-    ...(sameValue && { value: row.value }),
-    ...(ttl === row.ttl && { ttl }),
+    host: host === row.host ? host : undefined,
+    value: sameValue ? row.value : undefined,
+    ttl: ttl === row.ttl ? ttl : undefined,
   };
   return settled(definition, readRecord(loose, zone, kept), [], row);
 }
@@ -236,14 +243,17 @@ export function storedForms(text: string, zone: string): { type: string; value: 
 }
 
 /** The fields that say something: null says nothing. */
-export const defined = <T extends object>(value: T): Partial<T> =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => (v ?? null) !== null)) as Partial<T>;
+export const defined = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(value).filter(([, v]) => (v ?? null) !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
 
 /** What a CNAME at the apex cannot stand beside where the provider flattens it: what it is flattened to. */
 const FLATTENED = new Set(['A', 'AAAA', 'CNAME', 'ALIAS']);
 
 /**
- * What DNS and we forbid beside the other records of the same name: the same record twice, and CNAME beside other data.
+ * What DNS and we forbid beside the other records of the same name: the same record twice, CNAME beside other data, and
+ * two DNAME (RFC 6672 section 2.4).
  * @param others the cached records of the name, without the record itself
  * @param mayRead whether the one who asks may see one of them: only then the answer says which it is
  * @throws AppError 409001, 400001
@@ -263,19 +273,30 @@ export function assertFits(
   }
   if (!record.enabled) return;
   const live = others.filter((o) => o.enabled && o.line === record.line);
-  const clashes = (record.type === 'CNAME' ? live : live.filter((o) => o.type === 'CNAME')).filter(
+  const isAlone = (type: string) => type === 'CNAME' || (type === 'DNAME' && record.type === 'DNAME');
+  const clashes = (record.type === 'CNAME' ? live : live.filter((o) => isAlone(o.type))).filter(
     (o) => !apexCname || record.host !== '@' || (FLATTENED.has(o.type) && FLATTENED.has(record.type)),
   );
   if (!clashes.length) return;
   const clash = clashes.find(mayRead);
   const has = clash ? `${clash.type} ${clipped(clash.value, 100)} (id ${clash.id})` : 'one that does not go with it';
-  const words = `a CNAME allows no other record at its name; "${record.host}" has ${has}`;
+  const isTwo = clashes.every((o) => o.type === 'DNAME');
+  const rule = isTwo && record.type === 'DNAME' ? 'name has one DNAME' : 'CNAME allows no other record at its name';
+  const words = `a ${rule}; "${record.host}" has ${has}`;
   throw errors.field('type', words, 'conflict', clash && { id: clash.id });
 }
+
+/** Whether a record is the vendor's own, and gives way to those that are made at its name. */
+export const givesWay = (
+  { read_only, value }: Pick<StoredRecord, 'read_only' | 'value'>,
+  { yields }: Pick<Capabilities, 'yields'>,
+): boolean => read_only && (yields === true || yields === value);
 
 /** @throws AppError 400001 for records that are only shown */
 export function assertEditable(row: StoredRecord): void {
   if (row.read_only || !isKnownType(row.type)) {
-    throw errors.field('id', `this ${row.type} record is managed at the provider and shown read-only`, 'read_only');
+    const words = `this ${row.type} record is managed at the provider and shown read-only`;
+    const why = row.read_only_reason ? `: ${row.read_only_reason}` : '';
+    throw errors.field('id', words + why, 'read_only');
   }
 }

@@ -1,8 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES, readRecord } from '../../dns/record.js';
+import type { StoredRecord } from '../../cache/record-cache.js';
+import { toUnicode } from '../../dns/names.js';
+import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES, readRecord, shownValue } from '../../dns/record.js';
+import type { DomainRow } from '../../domains/domain-policy.js';
 import { type FieldError, fieldError } from '../../platform/common/errors.js';
+import { sha256 } from '../../platform/common/hash.js';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { alsoJudge } from '../../platform/common/validation.js';
 
@@ -120,6 +124,8 @@ export class RecordView {
   remark!: string;
   /** shown, but not to be edited: a type or content that the service does not know */
   read_only!: boolean;
+  /** why it is read-only; null where it is not, and until the next synchronisation after an upgrade */
+  read_only_reason!: string | null;
   /** a change of it was sent to the provider, and it is not known yet whether it was applied */
   pending!: boolean;
   /** the host as people write it */
@@ -129,6 +135,35 @@ export class RecordView {
   /** when the service first held it: written here, or first seen at the provider */
   created_at!: string;
 }
+
+/** A record as the API shows it. It was last seen at the provider at the domain's last sync, or when it was written. */
+export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at'>): RecordView => ({
+  id: row.id,
+  host: row.host,
+  type: row.type,
+  value: shownValue(row, row.read_only),
+  ttl: row.ttl,
+  line: row.line,
+  proxied: row.proxied,
+  priority: row.priority,
+  weight: row.weight,
+  enabled: row.enabled,
+  remark: row.remark,
+  read_only: row.read_only,
+  read_only_reason: row.read_only ? (row.read_only_reason ?? null) : null,
+  pending: row.pending,
+  unicode_host: toUnicode(row.host),
+  synced_at: domain.synced_at && domain.synced_at > row.updated_at ? domain.synced_at : row.updated_at,
+  updated_at: row.updated_at,
+  created_at: row.created_at ?? row.updated_at,
+});
+
+/** The entity tag of a record's answer: what a client may have seen of its state, without the times. */
+export const recordTag = (record: RecordView): string => {
+  const { host, type, value, ttl, line, proxied, priority, weight, enabled, remark } = record;
+  const state = [host, type, value, ttl, line, proxied, priority, weight, enabled, remark];
+  return `"${sha256(JSON.stringify(state)).slice(0, 32)}"`;
+};
 
 /** Every field of a record, none of them required. */
 export class RecordPatchFields extends RecordFields {
@@ -157,12 +192,11 @@ export class RecordPatch extends RecordPatchFields {}
 /** What is wrong with the well-shaped fields of a body, as far as it can be said without what is stored. */
 export function mistakesOf({ host, name, type, value, ttl, priority }: RecordPatch, zone = ''): FieldError[] {
   const given = host ?? name;
-  const unknown = {
-    ...((typeof given !== 'string' || (!zone && given.trim().endsWith('.'))) && { host: 'any' }),
-    ...((typeof type !== 'string' || typeof value !== 'string') && { value: '' }),
-  };
+  const isHostOpen = typeof given !== 'string' || (!zone && given.trim().endsWith('.'));
+  const isValueOpen = typeof type !== 'string' || typeof value !== 'string';
+  const open = { host: isHostOpen ? 'any' : undefined, value: isValueOpen ? '' : undefined };
   const input = { host: String(given), type: String(type ?? 'A'), value: String(value), ttl, priority };
-  return readRecord(input, zone, unknown).mistakes;
+  return readRecord(input, zone, open).mistakes;
 }
 
 alsoJudge(RecordInput, (body) => [

@@ -7,13 +7,27 @@ import { assertUnchanged } from '../../platform/common/read-only.js';
 import { derivedId, keyText } from '../../providers/kit/rrsets/record-set.js';
 import type { Capabilities, Change, ProviderDefinition } from '../../providers/provider.js';
 import type { Action, RecordState } from '../../tokens/rules/token-rules.js';
-import type { Edit, NewRecord, Upsert } from './edit.js';
-import { type Entry, Names } from './names.js';
-import type { RecordPatch } from './record.dto.js';
-import { assertEditable, assertFits, changesOf, mergedRecord, plainRecord } from './record-rules.js';
-import { recordTag, recordView } from './record-view.js';
+import type { Edit, EditOfRow, NewRecord, Upsert } from './edit.js';
+import { type RecordPatch, type RecordView, recordTag, recordView } from './record.dto.js';
+import { assertEditable, assertFits, changesOf, givesWay, mergedRecord, plainRecord } from './record-rules.js';
 
-export type { Entry } from './names.js';
+/** A record on its way through a list of edits. */
+export interface Entry {
+  /** as it was before the list; null: it is new */
+  readonly original: StoredRecord | null;
+  /** as it is after the edits so far; null: deleted. New ones have negative ids. */
+  now: StoredRecord | null;
+  /** the edits that touched it, by their positions in the list */
+  positions: number[];
+  /** the caller has seen the original */
+  guarded: boolean;
+  /** its TTL goes to the others of its set */
+  movesTtl: boolean;
+}
+
+/** One that is there after the edits so far. */
+type Live = Entry & { now: StoredRecord };
+const isLive = (entry: Entry | undefined): entry is Live => !!entry?.now;
 
 /** One edit, judged. With an error nothing else is said. */
 export interface Planned {
@@ -26,6 +40,9 @@ export interface Planned {
   before: StoredRecord | null;
   after: StoredRecord | null;
 }
+
+/** What an edit that fits makes of its record. */
+type Judged = Pick<Planned, 'before' | 'after'> & { entry: Entry };
 
 /** What a list makes of one record, all its edits together. */
 export interface Net {
@@ -60,14 +77,14 @@ export class WorkingCopy {
 
   /**
    * @param mayRead whether the caller may see a record that is in the way
-   * @param named the caller has named the records: those that rules hide do not exist for it
+   * @param byCaller the caller has named the records: those that rules hide do not exist for it
    */
   constructor(
     private readonly definition: ProviderDefinition,
     private readonly domain: OpenDomain,
     rows: readonly StoredRecord[],
     private readonly mayRead: (row: StoredRecord) => boolean,
-    private readonly named = true,
+    private readonly byCaller = true,
   ) {
     for (const row of rows) this.add({ original: row, now: row, positions: [], guarded: false, movesTtl: false });
   }
@@ -91,32 +108,31 @@ export class WorkingCopy {
     for (const entry of this.touched) yield this.net(entry);
   }
 
-  private judge(edit: Edit): { entry: Entry; before: StoredRecord | null; after: StoredRecord | null } {
+  private judge(edit: Edit): Judged {
     if ('misfit' in edit) throw edit.misfit;
     if (edit.op === 'create') return this.create(edit);
-    if (edit.op === 'upsert') {
-      // its outcome shows whether there is such a record
-      this.may('read', edit.record);
-      const { entry, patch } = this.keyed(edit) ?? {};
-      return entry && patch ? this.change(entry, patch) : this.create(edit);
-    }
-    const entry = this.byId.get(edit.id);
-    if (!entry?.now || (this.named && !this.visible(entry.original ?? entry.now))) {
-      if (edit.op === 'delete' && edit.ifMatch !== undefined) throw errors.precondition('The record is gone');
-      throw errors.notFound('Record');
-    }
+    if (edit.op === 'upsert') return this.upsert(edit);
+    const entry = this.named(edit);
     const before = entry.now;
     this.may(edit.op === 'delete' ? 'delete' : 'update', before);
-    if (edit.ifMatch !== undefined) this.match(entry, before, edit.ifMatch);
-    if (edit.op === 'delete') {
-      assertEditable(before);
-      this.set(entry, null);
-      return { entry, before, after: null };
-    }
-    return this.change(entry, edit.op === 'status' ? { enabled: edit.enabled } : edit.patch);
+    const shown = recordView(before, this.domain);
+    if (edit.ifMatch !== undefined) this.match(entry, shown, edit.ifMatch);
+    if (edit.op !== 'delete')
+      return this.change(entry, edit.op === 'status' ? { enabled: edit.enabled } : edit.patch, shown);
+    assertEditable(before);
+    this.set(entry, null);
+    return { entry, before, after: null };
   }
 
-  private create({ record, ttlGiven, remark }: NewRecord): { entry: Entry; before: null; after: StoredRecord } {
+  /** The record that an edit names. @throws AppError 404001, 412001 */
+  private named(edit: EditOfRow): Live {
+    const entry = this.byId.get(edit.id);
+    if (isLive(entry) && (!this.byCaller || this.visible(entry.original ?? entry.now))) return entry;
+    if (edit.op === 'delete' && edit.ifMatch !== undefined) throw errors.precondition('The record is gone');
+    throw errors.notFound('Record');
+  }
+
+  private create({ record, ttlGiven, remark }: NewRecord): Judged {
     const after = { ...record };
     if (!ttlGiven) this.join(after);
     this.may('create', after);
@@ -130,20 +146,24 @@ export class WorkingCopy {
     return { entry, before: null, after: now };
   }
 
-  /** What an upsert means: the record with its host, type and value; of several with other priorities the same one. */
-  private keyed({ record, patch }: Upsert): { entry: Entry; patch: RecordPatch } | null {
-    const alike = [...this.names.alike(record)];
-    const entry = alike.find(({ now }) => now?.priority === record.priority) ?? alike[0];
-    return entry ? { entry, patch } : null;
+  /** Changes the record with its host, type and value, of several with other priorities the same one; or makes it. */
+  private upsert(edit: Upsert): Judged {
+    // its outcome shows whether there is such a record
+    this.may('read', edit.record);
+    const alike = [...this.names.alike(edit.record)].filter(isLive);
+    const entry = alike.find(({ now }) => now.priority === edit.record.priority) ?? alike[0];
+    if (!entry) return this.create(edit);
+    this.may('update', entry.now);
+    return this.change(entry, edit.patch, recordView(entry.now, this.domain));
   }
 
-  private change(entry: Entry, patch: RecordPatch): { entry: Entry; before: StoredRecord; after: StoredRecord } {
-    const { capabilities } = this.definition;
-    const before = entry.now as StoredRecord;
-    this.may('update', before);
-    if (changesOf(patch, before).size) assertEditable(before);
-    assertUnchanged(patch, recordView(before, this.domain));
-    const after = mergedRecord(this.definition, this.domain.name, before, patch);
+  /** @param shown the record as the caller may have read it */
+  private change(entry: Live, patch: RecordPatch, shown: RecordView): Judged {
+    const before = entry.now;
+    const changes = changesOf(patch, shown);
+    if (changes.size) assertEditable(before);
+    assertUnchanged(patch, shown);
+    const after = mergedRecord(this.definition, this.domain.name, before, patch, changes);
     const remark = patch.remark ?? before.remark;
     if (equal(after, before)) {
       // it may be another one by now: nothing to do cannot be said
@@ -152,24 +172,28 @@ export class WorkingCopy {
       entry.now = noted;
       return { entry, before, after: noted };
     }
-    const moves = after.host !== before.host || after.type !== before.type || after.line !== before.line;
-    const enters = heldThere(after, capabilities) && !heldThere(before, capabilities);
-    if ((moves || enters) && (patch.ttl ?? null) === null) this.join(after, entry);
+    if (this.entersSet(before, after) && (patch.ttl ?? null) === null) this.join(after, entry);
     this.may('update', after);
     this.mayMoveTtl(after, entry);
     // a record that only goes is in nobody's way
     if (after.enabled || !sameRecord(after, before))
-      assertFits(after, this.names.inTheWay(after, entry), capabilities, this.seen);
+      assertFits(after, this.names.inTheWay(after, entry), this.definition.capabilities, this.seen);
     const now = { ...before, ...after, remark };
     this.set(entry, now);
     this.alignTtl(entry, now);
     return { entry, before, after: now };
   }
 
-  private match(entry: Entry, before: StoredRecord, tag: string): void {
-    const current = recordView(before, this.domain);
-    if (tag !== '*' && !tag.split(',').some((one) => one.trim() === recordTag(current))) {
-      const data = this.seen(before) ? { record: current } : undefined;
+  /** Whether a record comes to a set in which the provider did not hold it before. */
+  private entersSet(before: DnsRecord, after: DnsRecord): boolean {
+    const { capabilities } = this.definition;
+    const moves = after.host !== before.host || after.type !== before.type || after.line !== before.line;
+    return moves || (heldThere(after, capabilities) && !heldThere(before, capabilities));
+  }
+
+  private match(entry: Live, shown: RecordView, tag: string): void {
+    if (tag !== '*' && !tag.split(',').some((one) => one.trim() === recordTag(shown))) {
+      const data = this.seen(entry.now) ? { record: shown } : undefined;
       throw errors.precondition('The record is not what If-Match names; read it again', data);
     }
     entry.guarded = true;
@@ -186,12 +210,11 @@ export class WorkingCopy {
   }
 
   /** The others of the set at the provider: what is kept here has a TTL of its own. */
-  private *siblings(record: DnsRecord, but?: Entry): Generator<Entry & { now: StoredRecord }> {
+  private *siblings(record: DnsRecord, but?: Entry): Generator<Live> {
     const { capabilities } = this.definition;
     if (capabilities.ttlOf !== 'set' || !heldThere(record, capabilities)) return;
     for (const entry of this.names.set(record))
-      if (entry !== but && entry.now && heldThere(entry.now, capabilities))
-        yield entry as Entry & { now: StoredRecord };
+      if (entry !== but && isLive(entry) && heldThere(entry.now, capabilities)) yield entry;
   }
 
   /** A TTL that was not given must not change that of the set which the record joins. */
@@ -233,7 +256,7 @@ export class WorkingCopy {
   private add(entry: Entry): void {
     const row = entry.now as StoredRecord;
     if (row.id > 0) this.byId.set(row.id, entry);
-    this.names.add(entry);
+    if (!givesWay(row, this.definition.capabilities)) this.names.add(entry);
   }
 
   private set(entry: Entry, now: StoredRecord | null): void {
@@ -274,6 +297,7 @@ function changeOf(
 const sent = (row: StoredRecord, { remark }: Capabilities): DnsRecord => ({
   ...plainRecord(row),
   ...(remark && { remark: row.remark }),
+  ...(row.extra && { extra: row.extra }),
 });
 
 const equal = (a: DnsRecord, b: DnsRecord): boolean =>
@@ -282,3 +306,68 @@ const equal = (a: DnsRecord, b: DnsRecord): boolean =>
 /** Whether a record comes out of a list as it went in. */
 export const isIdle = ({ before, after, change }: Net): boolean =>
   !change && before !== null && after !== null && before.remark === after.remark && equal(plainRecord(before), after);
+
+/** One name: its records, those of one content, and those of one type and line. */
+interface Name {
+  all: Set<Entry>;
+  alike: Map<string, Set<Entry>>;
+  sets: Map<string, Set<Entry>>;
+}
+
+type Content = Pick<DnsRecord, 'host' | 'type' | 'value' | 'line'>;
+const NONE: ReadonlySet<Entry> = new Set();
+const contentOf = ({ type, value, line }: Content): string => JSON.stringify([type, line, value]);
+const setOf = ({ type, line }: Pick<DnsRecord, 'type' | 'line'>): string => `${type} ${line}`;
+
+/** The records of a working copy by their names: thousands at one name are not looked through for each edit. */
+class Names {
+  private readonly names = new Map<string, Name>();
+
+  add(entry: Entry): void {
+    const row = entry.now as StoredRecord;
+    let name = this.names.get(row.host);
+    if (!name) {
+      name = { all: new Set(), alike: new Map(), sets: new Map() };
+      this.names.set(row.host, name);
+    }
+    name.all.add(entry);
+    into(name.alike, contentOf(row), entry);
+    into(name.sets, setOf(row), entry);
+  }
+
+  /** Before it becomes another one. */
+  remove(entry: Entry): void {
+    const row = entry.now as StoredRecord;
+    const name = this.names.get(row.host);
+    name?.all.delete(entry);
+    name?.alike.get(contentOf(row))?.delete(entry);
+    name?.sets.get(setOf(row))?.delete(entry);
+  }
+
+  /** Those of this name, type, line and value, whatever their priority. */
+  alike(record: Content): ReadonlySet<Entry> {
+    return this.names.get(record.host)?.alike.get(contentOf(record)) ?? NONE;
+  }
+
+  /** The record set that a record belongs to. */
+  set(record: Pick<DnsRecord, 'host' | 'type' | 'line'>): ReadonlySet<Entry> {
+    return this.names.get(record.host)?.sets.get(setOf(record)) ?? NONE;
+  }
+
+  /** Those that may be in the way of a record: the same one, another DNAME, and beside a CNAME all others. */
+  inTheWay(record: DnsRecord, but?: Entry): StoredRecord[] {
+    const { host, line } = record;
+    const beside =
+      record.type === 'CNAME' ? (this.names.get(host)?.all ?? NONE) : this.set({ host, line, type: 'CNAME' });
+    const one = record.type === 'DNAME' ? this.set(record) : NONE;
+    const out = new Set([...this.alike(record), ...beside, ...one]);
+    if (but) out.delete(but);
+    return [...out].map(({ now }) => now as StoredRecord);
+  }
+}
+
+function into(map: Map<string, Set<Entry>>, key: string, entry: Entry): void {
+  const there = map.get(key);
+  if (there) there.add(entry);
+  else map.set(key, new Set([entry]));
+}

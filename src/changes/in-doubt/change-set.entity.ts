@@ -6,12 +6,10 @@ import { EndedByRestore } from '../../platform/schema/restored.js';
 import type { EditOp } from '../edits/edit.js';
 
 /** By which way a list of changes came in. */
-export const DOORS = ['api', 'token', 'import', 'plan', 'failover', 'door', 'restore', 'job', 'tunnel'] as const;
-export type Door = (typeof DOORS)[number];
+export type Door = 'api' | 'token' | 'import' | 'plan' | 'failover' | 'door' | 'restore' | 'job' | 'tunnel';
 
 /** What became of one change. `pending`: not known yet, or not begun. `unknown`: sent, and nobody knows the end. */
-export const CHANGE_STATES = ['pending', 'applied', 'failed', 'unknown', 'not_tried'] as const;
-export type ChangeState = (typeof CHANGE_STATES)[number];
+export type ChangeState = 'pending' | 'applied' | 'failed' | 'unknown' | 'not_tried';
 
 /**
  * A list of changes of records, stored before the provider is called: what resumes after a crash, what a sync asks for

@@ -113,40 +113,67 @@ export function judge(
   remote: readonly RemoteRecord[],
   begun: string,
   remoteIdOf: (recordId: number) => string | null,
-): Map<InDoubtChange, { applied: true; remoteId: string | null } | { applied: false; gone?: boolean }> {
-  const verdicts: ReturnType<typeof judge> = new Map();
+): Map<InDoubtChange, Verdict> {
+  const verdicts = new Map<InDoubtChange, Verdict>();
   if (!changes.length) return verdicts;
-  const byId = new Map(distinct(remote).map((record) => [record.remoteId, record]));
   // only what stands at the names of the changes is looked through
   const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
-  const there = remote.filter((record) => hosts.has(record.host));
-  const find = (change: InDoubtChange): { remoteId: string | null } | undefined => {
-    const { before, after, expected, record_id } = change;
-    const known = [before?.remote_id ?? null, record_id === null ? null : remoteIdOf(record_id)];
-    if (takesAway(change)) {
-      return known.some((id) => id !== null && byId.has(id)) ? undefined : { remoteId: null };
-    }
-    // an id that is derived from the content, and a new one, is there because the change was applied
-    if (expected !== null && !known.includes(expected) && byId.has(expected)) return { remoteId: expected };
-    if (!after) return undefined;
-    // one that is live is not the disabled one that was to be made: a later step of it failed
-    const isMade = (record: RemoteRecord) => sameRecord(record, after) && record.enabled === after.enabled;
-    if (!before || before.remote_id === null) return there.find(isMade);
-    const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
-    return [...own, ...there].find((record) => record !== undefined && says(record, change));
+  const listed: Listed = {
+    byId: new Map(distinct(remote).map((record) => [record.remoteId, record])),
+    there: remote.filter((record) => hosts.has(record.host)),
+    taken: new Set(changes.flatMap(({ before }) => before?.remote_id ?? [])),
+    begun,
   };
-  const isGone = ({ before, after }: InDoubtChange): boolean =>
-    !!before?.remote_id && after !== null && !byId.has(before.remote_id);
   for (const { change, parts } of asSent(changes)) {
-    const here = isOurs(change);
-    if (here && change.atomic) continue;
-    // what is there may be of an attempt before the one that may still be carried out
-    if (change.late === 'again' && isEarly(change, begun)) continue;
-    const found = here ? undefined : find(change);
-    for (const part of parts) {
-      if (found) verdicts.set(part, { applied: true, remoteId: found.remoteId });
-      else if (here || !isEarly(change, begun)) verdicts.set(part, { applied: false, gone: isGone(change) });
-    }
+    const verdict = verdictOf(listed, change, change.record_id === null ? null : remoteIdOf(change.record_id));
+    if (verdict) for (const part of parts) verdicts.set(part, verdict);
   }
   return verdicts;
+}
+
+type Verdict = { applied: true; remoteId: string | null } | { applied: false; gone?: boolean };
+
+/** What a list proves of a change as it was sent; null: nothing. @param cached the provider's id that the cache has */
+function verdictOf(listed: Listed, change: InDoubtChange, cached: string | null): Verdict | null {
+  const { before, after, late, atomic } = change;
+  const here = isOurs(change);
+  const early = isEarly(change, listed.begun);
+  if (here && atomic) return null;
+  // what is there may be of an attempt before the one that may still be carried out
+  if (late === 'again' && early) return null;
+  const found = here ? null : shownBy(listed, change, cached);
+  if (found) return { applied: true, remoteId: found.remoteId };
+  if (early && !here) return null;
+  return { applied: false, gone: !!before?.remote_id && after !== null && !listed.byId.has(before.remote_id) };
+}
+
+/** A list of the provider: its records by their ids, those at the names of changes in doubt, and when it was begun. */
+interface Listed {
+  byId: ReadonlyMap<string, RemoteRecord>;
+  there: readonly RemoteRecord[];
+  /** ids that records had before they were to be changed or deleted */
+  taken: ReadonlySet<string>;
+  begun: string;
+}
+
+/** What a list shows of a change that was applied: the provider's id of its record, null where it is gone. */
+function shownBy(
+  { byId, there, taken }: Listed,
+  change: InDoubtChange,
+  cached: string | null,
+): { remoteId: string | null } | null {
+  const { before, after, expected } = change;
+  const known = [before?.remote_id ?? null, cached];
+  if (takesAway(change)) return known.some((id) => id !== null && byId.has(id)) ? null : { remoteId: null };
+  // its new id may be that of a record which was to make room for it: both are there where nothing was carried out
+  const isContested = expected !== null && !known.includes(expected) && taken.has(expected);
+  if (isContested && before?.remote_id && byId.has(before.remote_id)) return null;
+  // an id that is derived from the content, and a new one, is there because the change was applied
+  if (expected !== null && !known.includes(expected) && byId.has(expected)) return { remoteId: expected };
+  if (!after) return null;
+  // one that is live is not the disabled one that was to be made: a later step of it failed
+  const isMade = (record: RemoteRecord) => sameRecord(record, after) && record.enabled === after.enabled;
+  if (!before || before.remote_id === null) return there.find(isMade) ?? null;
+  const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
+  return [...own, ...there].find((record) => record !== undefined && says(record, change)) ?? null;
 }

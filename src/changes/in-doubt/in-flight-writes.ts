@@ -71,13 +71,17 @@ function touched(
     const same = wishes.has(wish(before?.id ?? null, after));
     touch(ZONE, same);
     for (const row of [before, after]) if (row) touch(`name ${row.host}`, same);
-    // made once more, it does no harm; but what is seen of it from now on proves nothing of the first
-    if (!before && after && same) touch(contentOf(after), same);
-    // another domain of the zone knows the record by another number
-    const known = before && [`record ${before.id}`, contentOf(before), `remote ${before.remote_id}`];
-    for (const place of known ?? []) touch(place, same);
+    for (const place of ownPlaces(before, after, same)) touch(place, same);
   }
   return places;
+}
+
+/** The keys of the record itself that a change touches. @param same it repeats a write in flight */
+function ownPlaces(before: Net['before'], after: Net['after'], same: boolean): string[] {
+  // another domain of the zone knows the record by another number
+  if (before) return [`record ${before.id}`, contentOf(before), `remote ${before.remote_id}`];
+  // made once more, it does no harm; but what is seen of it from now on proves nothing of the first
+  return after && same ? [contentOf(after)] : [];
 }
 
 /** Where a list meets what a change that comes late would write. */

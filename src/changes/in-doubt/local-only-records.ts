@@ -64,19 +64,9 @@ export class LocalOnlyRecords {
     changes: readonly InDoubtChange[],
   ): Promise<Map<InDoubtChange, number | null> | null> {
     const rows = new Set<Row>(await this.cache.following(domainId, manager));
-    const made = new Map<InDoubtChange, Row | null>();
-    const gone: number[] = [];
-    for (const change of changes) {
-      const { before, after, remark } = change;
-      const old = before && find(rows, change, before);
-      if (before && !old) return null;
-      if (old) rows.delete(old);
-      if (!after && old?.id != null) gone.push(old.id);
-      const row = after && { ...after, id: old?.id ?? null, remark: remark?.to ?? '' };
-      if (row && find(rows, null, row)) return null;
-      if (row) rows.add(row);
-      made.set(change, row);
-    }
+    const folded = fold(rows, changes);
+    if (!folded) return null;
+    const { made, gone } = folded;
     // of several changes of one record the last one counts
     const left = [...made.values()].filter((row): row is Row => row !== null && rows.has(row));
     await this.cache.remove(manager, domainId, gone);
@@ -88,6 +78,30 @@ export class LocalOnlyRecords {
     const idOf = new Map(left.map((row, i) => [row, ids[i] as number]));
     return new Map([...made].map(([change, row]) => [change, (row && idOf.get(row)) ?? null]));
   }
+}
+
+/** Carries changes out on copies of the rows, one behind the other; null when one fits no more. */
+function fold(rows: Set<Row>, changes: readonly InDoubtChange[]) {
+  const made = new Map<InDoubtChange, Row | null>();
+  const gone: number[] = [];
+  for (const change of changes) {
+    const { before, after, remark } = change;
+    const old = before ? find(rows, change, before) : null;
+    if (old === undefined) return null;
+    if (old) rows.delete(old);
+    if (!after && old?.id != null) gone.push(old.id);
+    const row = after && { ...after, id: old?.id ?? null, remark: remark?.to ?? '' };
+    if (!enters(rows, row)) return null;
+    made.set(change, row);
+  }
+  return { made, gone };
+}
+
+/** Adds a row, unless there is one that says the same. */
+function enters(rows: Set<Row>, row: Row | null): boolean {
+  if (row && find(rows, null, row)) return false;
+  if (row) rows.add(row);
+  return true;
 }
 
 /** A row that says the same; as what a change was made for, it is that very one, still only here. */

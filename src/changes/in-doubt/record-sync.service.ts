@@ -3,17 +3,18 @@ import type { EntityManager } from 'typeorm';
 import { ProviderConnections } from '../../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
 import { driftOf } from '../../cache/drift.js';
-import { type CacheRow, difference, suspiciousLoss } from '../../cache/reconcile.js';
+import { type CacheRow, type Difference, difference, suspiciousLoss } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
 import { SuspiciousList } from '../../cache/suspicious.js';
+import type { RemoteRecord } from '../../dns/record.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
-import { domainState } from '../../domains/domain-state.repository.js';
+import { DomainStateRepository } from '../../domains/domain-state.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { SharedZones } from '../../domains/shared-zones.service.js';
 import { Notices } from '../../notifications/notices.service.js';
 import { now, within } from '../../platform/common/clock.js';
 import { withoutDeadline } from '../../platform/common/deadline.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { DatabaseService } from '../../platform/database/database.service.js';
 import { Db } from '../../platform/database/db.js';
 import { Installation } from '../../platform/database/installation.js';
@@ -21,6 +22,7 @@ import { LeaseLost, Leases } from '../../platform/database/leases.js';
 import { Events } from '../../platform/events/events.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
+import { givesWay } from '../edits/record-rules.js';
 import { expectations, hostsOf, type InDoubtChange, judge } from './evidence.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
 import { LocalOnlyRecords } from './local-only-records.js';
@@ -49,6 +51,18 @@ interface Followed extends Settled {
   touched: number;
 }
 
+/** What a provider lists of a zone. */
+interface List {
+  remote: readonly RemoteRecord[];
+  /** those that changes in doubt may have made */
+  proof: readonly RemoteRecord[];
+  begun: string;
+  /** the domain's revision before it was asked */
+  since: number;
+  /** the rows as they were compared with it, at which revision, and how they differ */
+  compared: { revision: number; rows: readonly CacheRow[]; plain: Difference };
+}
+
 /**
  * Makes the cache equal to what a provider holds: at a sync, on `refresh`, and after writes that nobody saw the end of.
  */
@@ -57,10 +71,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   private looking: Promise<void> = Promise.resolve();
   private next: Promise<void> | null = null;
   private stopping = false;
-  private readonly queue = new SettleQueue(
-    (id) => this.settle(id),
-    () => void this.settleAll(),
-  );
+  private readonly queue: SettleQueue;
   /** suspicious lists that are in the audit log already: domain -> callers and messages */
   private readonly told = new Map<number, Set<string>>();
 
@@ -73,19 +84,27 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     private readonly connections: ProviderConnections,
     private readonly domains: DomainsService,
     private readonly cache: RecordCache,
+    private readonly state: DomainStateRepository,
     private readonly inDoubt: InDoubtChanges,
     private readonly localOnly: LocalOnlyRecords,
     private readonly audit: AuditService,
     private readonly notices: Notices,
     private readonly installation: Installation,
     private readonly shared: SharedZones,
-  ) {}
+    private readonly logger: Logger,
+  ) {
+    this.queue = new SettleQueue(
+      (id) => this.settle(id),
+      () => void this.settleAll(),
+      logger,
+    );
+  }
 
   onModuleInit(): void {
     this.events.on('domain.created', async (id) => {
       const domain = await this.domains.reload(id);
       await this.refresh(domain, 'system').catch((error: Error) =>
-        log().warn({ domain: domain.name, err: error.message }, 'records could not be read yet'),
+        this.logger.warn({ domain: domain.name, err: error.message }, 'records could not be read yet'),
       );
     });
     this.events.on('database.opened', async () => {
@@ -157,46 +176,64 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   private inLock(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async (held) => {
       await this.inDoubt.adoptDead(domain.id);
-      const { revision, synced_at, stale_revision: stale } = await this.domains.reload(domain.id);
-      const { provider } = await this.connections.of(domain.account_id);
+      const state = await this.domains.reload(domain.id);
+      const { provider, definition } = await this.connections.of(domain.account_id);
       const begun = now();
       const settles = await this.inDoubt.isAt([domain.id], null);
       const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name }, { settles });
-      const known = { revision: (await this.domains.reload(domain.id)).revision, rows: [] as CacheRow[] };
-      known.rows = await this.cache.following(domain.id);
+      const { revision } = await this.domains.reload(domain.id);
+      const rows = await this.cache.following(domain.id);
       // what it is as a rule, since a large zone is compared for long: the transaction holds others up
-      const plain = await difference(known.rows, remote);
+      const plain = await difference(rows, remote);
+      // what the vendor keeps by itself proves nothing of our changes
+      const { capabilities } = definition;
+      const isOurs = ({ readOnly: read_only, value }: RemoteRecord) => !givesWay({ read_only, value }, capabilities);
+      const proof = capabilities.yields ? remote.filter(isOurs) : remote;
+      const list = { remote, proof, begun, since: state.revision, compared: { revision, rows, plain } };
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
-        await domainState.synced(this.db, manager, domain.id);
+        await this.state.synced(domain.id, manager);
         await held.confirm(manager);
-        const unmoved = (await domainState.revision(this.db, manager, domain.id)) === known.revision;
-        const rows = unmoved ? known.rows : await this.cache.following(domain.id, manager);
-        const busy = await this.inDoubt.busyHosts(manager, domain.id, revision);
-        // names that are left to their writers are not followed yet
-        if (stale !== null && !busy.size) await domainState.caughtUp(this.db, manager, domain.id, revision);
-        const inDoubt = await this.inDoubt.of(domain.id, manager);
-        const free = inDoubt.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
-        const changes = unmoved && !free.length ? plain : await difference(rows, remote, expectations(free, begun));
-        // what we did ourselves, or may have done, is no loss
-        const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
-        const loss = suspiciousLoss(rows, changes, ours);
-        if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
-        const touched = await this.cache.apply(manager, domain.id, changes, busy);
-        const settled = await this.settleBy(manager, domain.id, free, judge(free, remote, begun, remoteIdsOf(rows)));
-        if (loss) {
-          const after = { touched, confirmed: loss.lost.length, of: loss.of };
-          await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
-        }
-        // the first list of a zone is no news
-        const drift = synced_at === null ? null : await driftOf(domain.name, rows, changes, ours);
-        if (drift) await this.notices.tell(manager, drift);
-        // of one that was old it is what another one of the zone had done
-        const learned = settled.applied > 0 || (touched > 0 && stale === null);
-        if (learned) await this.outdateOthers(manager, domain.id);
-        return { touched, ...settled };
+        return this.take(manager, state, list, actor, confirm);
       });
     });
+  }
+
+  /** Brings the cache to a list of the provider, in a transaction that has locked the domain's row. */
+  private async take(
+    manager: EntityManager,
+    domain: DomainRow,
+    { remote, proof, begun, since, compared }: List,
+    actor: Actor,
+    confirm: boolean,
+  ): Promise<Followed> {
+    const { id, name, synced_at, stale_revision: stale } = domain;
+    const unmoved = (await this.state.revision(id, manager)) === compared.revision;
+    const rows = unmoved ? compared.rows : await this.cache.following(id, manager);
+    const busy = await this.inDoubt.busyHosts(manager, id, since);
+    // names that are left to their writers are not followed yet
+    if (stale !== null && !busy.size) await this.state.caughtUp(id, since, manager);
+    const inDoubt = await this.inDoubt.of(id, manager);
+    const free = inDoubt.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
+    const plain = unmoved && !free.length;
+    const changes = plain ? compared.plain : await difference(rows, remote, expectations(free, begun));
+    // what we did ourselves, or may have done, is no loss
+    const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
+    const loss = suspiciousLoss(rows, changes, ours);
+    if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
+    const touched = await this.cache.apply(manager, id, changes, busy);
+    const settled = await this.settleBy(manager, id, free, judge(free, proof, begun, remoteIdsOf(rows)));
+    if (loss) {
+      const after = { touched, confirmed: loss.lost.length, of: loss.of };
+      await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
+    }
+    // the first list of a zone is no news
+    const drift = synced_at === null ? null : await driftOf(name, rows, changes, ours);
+    if (drift) await this.notices.tell(manager, drift);
+    // of one that was old it is what another one of the zone had done
+    const learned = settled.applied > 0 || (touched > 0 && stale === null);
+    if (learned) await this.outdateOthers(manager, id);
+    return { touched, ...settled };
   }
 
   /** What this cache has learned of the zone, those of its other domains have not. */
@@ -256,7 +293,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       if (this.database.open && !this.installation.halted && !this.stopping)
         this.queue.offer(await this.inDoubt.domains());
     } catch (error) {
-      log().warn({ err: (error as Error).message }, 'unfinished writes could not be looked for');
+      this.logger.warn({ err: (error as Error).message }, 'unfinished writes could not be looked for');
     }
   }
 
@@ -266,14 +303,14 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     try {
       const { touched, applied, failed } = await this.followTold(domain, 'system', false);
       if (applied + failed) {
-        log().info({ domain: domain.name, touched, applied, failed }, 'settled unfinished writes');
+        this.logger.info({ domain: domain.name, touched, applied, failed }, 'settled unfinished writes');
         const after = { touched, applied, failed };
         await this.audit.append('system', { ...entryOf('record.settle', domain), after });
       }
       const again = await this.inDoubt.nextLook(id);
       return again === null ? 'done' : { again };
     } catch (error) {
-      log().warn({ domain: domain.name, err: (error as Error).message }, 'unfinished writes are not settled yet');
+      this.logger.warn({ domain: domain.name, err: (error as Error).message }, 'unfinished writes are not settled yet');
       return error instanceof ProviderError && DOWN.has(error.kind) ? 'down' : 'failed';
     }
   }

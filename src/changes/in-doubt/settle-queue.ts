@@ -1,6 +1,6 @@
 import { timeMs } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
-import { log } from '../../platform/common/logger.js';
+import type { Logger } from '../../platform/common/logger.js';
 
 /** ms until a domain, or an account that cannot be asked, is tried again, at first and at most */
 const PAUSE_MS = 15_000;
@@ -46,6 +46,7 @@ export class SettleQueue {
   constructor(
     private readonly look: (domainId: number) => Promise<Looked>,
     private readonly wake: () => void,
+    private readonly logger: Logger,
   ) {}
 
   /** Begins with those that are due. `list` is all that is to be settled: what was known of others is forgotten. */
@@ -88,7 +89,7 @@ export class SettleQueue {
       if (this.stopped || this.isPaused(id, accountId)) return;
       this.busy.set(id, false);
       const looked = await this.look(id).catch((error: Error): Looked => {
-        log().warn({ domain_id: id, err: error.message }, 'unfinished writes could not be looked at');
+        this.logger.warn({ domain_id: id, err: error.message }, 'unfinished writes could not be looked at');
         return 'failed';
       });
       if (looked === 'down') pause(this.accounts, accountId);

@@ -52,6 +52,13 @@ const data = {
         properties: { id: { type: 'integer' }, host: { type: 'string' }, type: { type: 'string' } },
       },
     },
+    change_set_id: { type: ['integer', 'null'], description: 'of 422002: as of 200' },
+    outcomes: {
+      type: 'array',
+      items: { $ref: '#/components/schemas/BatchOutcome' },
+      description: 'of 422002: as of 200',
+    },
+    counts: { $ref: '#/components/schemas/BatchCounts' },
     methods: { type: 'array', items: { type: 'string' }, description: 'of 405001: the methods of the path' },
     provider: { type: ['string', 'null'], description: 'of 500002: kind of the provider, such as `powerdns`' },
     kind: { type: 'string', enum: Object.keys(PROVIDER_KINDS), description: `of 500002: ${meanings(PROVIDER_KINDS)}` },

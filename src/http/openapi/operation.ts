@@ -69,17 +69,46 @@ export function complete(
   envelopes: Envelopes,
   failures: Failures,
 ): void {
-  if (action && RECORD_WRITES.has(action)) {
-    operation.parameters = [...(operation.parameters ?? []), PREFER];
-    const usual = (operation.responses['201'] ?? operation.responses['200'])?.content?.['application/json']?.schema;
-    operation.responses['202'] ??= {
-      description: 'made, but not published everywhere in time: what was asked for, with what the servers say',
-      content: { 'application/json': { schema: both(usual, { $ref: '#/components/schemas/PropagationView' }) } },
-    };
-  }
-  const comment = operation.summary ?? '';
+  if (action && RECORD_WRITES.has(action)) mayWait(operation);
   const secured = rule !== undefined && !rule.public;
   const limited = secured || rule?.rate !== undefined;
+  describeSuccesses(operation, { limited, locates, proves: fails.includes('secondFactor') }, envelopes);
+  const kinds: ErrorKind[] = ['validation', 'internal', ...fails];
+  if (!rule?.beforeSetup) kinds.push('notReady');
+  if (secured) kinds.push('unauthenticated', 'forbidden');
+  if (limited) kinds.push('tooMany');
+  if (operation.parameters?.some((p) => p.in === 'path')) kinds.push('notFound');
+  if (operation.requestBody) kinds.push('tooLarge');
+  Object.assign(operation.responses, failures.of(kinds));
+
+  describePath(operation.parameters ?? []);
+  addExample(operation.requestBody?.content['application/json']);
+
+  operation.security = secured ? [{ bearer: [] }] : [];
+  const audit = action ? ` Audited as \`${action}\`.` : '';
+  // a handler's comment: its first sentence is the title, the rest belongs to the description
+  const comment = operation.summary ?? '';
+  const [, title, more] = /^(.+?[.:])\s+(.*)$/s.exec(`${comment} `) ?? ['', comment, ''];
+  operation.summary = title?.replace(/[.:]$/, '');
+  operation.description = [more?.trim(), `${needsOf(rule)}${audit}`].filter(Boolean).join('\n\n');
+}
+
+/** Whoever writes records may wait until they are published. */
+function mayWait(operation: Operation): void {
+  operation.parameters = [...(operation.parameters ?? []), PREFER];
+  const usual = (operation.responses['201'] ?? operation.responses['200'])?.content?.['application/json']?.schema;
+  operation.responses['202'] ??= {
+    description: 'made, but not published everywhere in time: what was asked for, with what the servers say',
+    content: { 'application/json': { schema: both(usual, { $ref: '#/components/schemas/PropagationView' }) } },
+  };
+}
+
+/** Headers and envelopes of the answers to what succeeds. */
+function describeSuccesses(
+  operation: Operation,
+  { limited, locates, proves }: { limited: boolean; locates: Declared['locates']; proves: boolean },
+  envelopes: Envelopes,
+): void {
   const paged = operation.parameters?.some((p) => p.name === 'page');
   for (const [status, response] of Object.entries(operation.responses)) {
     if (!status.startsWith('2')) continue;
@@ -91,38 +120,30 @@ export function complete(
     response.headers = headers(...names);
     // files and streams have no envelope
     if (response.content && !response.content['application/json']) continue;
-    const schema = envelopes.of(response.content?.['application/json']?.schema, fails.includes('secondFactor'));
+    const schema = envelopes.of(response.content?.['application/json']?.schema, proves);
     response.content = { 'application/json': { schema } };
   }
-  const kinds: ErrorKind[] = ['validation', 'internal', ...fails];
-  if (!rule?.beforeSetup) kinds.push('notReady');
-  if (secured) kinds.push('unauthenticated', 'forbidden');
-  if (limited) kinds.push('tooMany');
-  if (operation.parameters?.some((p) => p.in === 'path')) kinds.push('notFound');
-  if (operation.requestBody) kinds.push('tooLarge');
-  Object.assign(operation.responses, failures.of(kinds));
+}
 
-  for (const parameter of operation.parameters ?? []) {
+/** What is in the path are ids, unless it says something else. */
+function describePath(parameters: Parameter[]): void {
+  for (const parameter of parameters) {
     if (parameter.in !== 'path') continue;
     parameter.description ??= 'id, as lists show it';
     if (['integer', 'number'].includes(String(parameter.schema?.type))) {
       parameter.schema = { type: 'integer', minimum: 1, maximum: MAX_ID };
     }
   }
-  const body = operation.requestBody?.content['application/json'];
+}
+
+function addExample(body: Content[string] | undefined): void {
   const example = EXAMPLES[String(body?.schema?.$ref).split('/').at(-1) as string];
   if (body && example) body.example = example;
+}
 
-  operation.security = secured ? [{ bearer: [] }] : [];
-  const needs = rule?.domain
-    ? DOMAIN_RIGHTS[rule.domain]
-    : secured
-      ? ROLE_NAMES[rule.role ?? Role.User]
-      : 'no credential';
-  const tokens = secured ? (rule.noTokens ? ' API tokens are refused.' : scopeOf(rule)) : '';
-  const audit = action ? ` Audited as \`${action}\`.` : '';
-  // a handler's comment: its first sentence is the title, the rest belongs to the description
-  const [, title, more] = /^(.+?[.:])\s+(.*)$/s.exec(`${comment} `) ?? ['', comment, ''];
-  operation.summary = title?.replace(/[.:]$/, '');
-  operation.description = [more?.trim(), `Needs: ${needs}.${tokens}${audit}`].filter(Boolean).join('\n\n');
+/** The right that is needed, and what an API token needs besides. */
+function needsOf(rule: Declared['rule']): string {
+  if (!rule || rule.public) return 'Needs: no credential.';
+  const right = rule.domain ? DOMAIN_RIGHTS[rule.domain] : ROLE_NAMES[rule.role ?? Role.User];
+  return `Needs: ${right}.${rule.noTokens ? ' API tokens are refused.' : scopeOf(rule)}`;
 }

@@ -59,7 +59,7 @@ export class DelegationsRepository {
     await this.db.run('INSERT INTO delegations (next_at, domain_id) VALUES (?, ?)', [next, domainId]);
   }
 
-  /** Domains after an id whose delegation is due at `at`; those without one when they were made before `madeBefore`. */
+  /** Public domains after an id whose delegation is due; those without one when they were made before `madeBefore`. */
   due(
     count: number,
     at: string,
@@ -68,7 +68,8 @@ export class DelegationsRepository {
   ): Promise<{ id: number; name: string; owner_id: number | null }[]> {
     return this.db.rows(
       `SELECT d.id, d.name, d.owner_id FROM domains d LEFT JOIN delegations k ON k.domain_id = d.id
-        WHERE d.id > ? AND (k.next_at <= ? OR (k.domain_id IS NULL AND d.created_at < ?)) ORDER BY d.id LIMIT ?`,
+        WHERE d.id > ? AND d.apart = '' AND (k.next_at <= ? OR (k.domain_id IS NULL AND d.created_at < ?))
+        ORDER BY d.id LIMIT ?`,
       [after, at, madeBefore, count],
     );
   }

@@ -5,7 +5,7 @@ import { nameToWire } from '../../dns/wire-rdata.js';
 const DIGESTS: Record<number, string> = { 1: 'sha1', 2: 'sha256', 4: 'sha384' };
 
 /** The key tag of a DNSKEY's rdata in wire form (RFC 4034 appendix B). */
-export function keyTag(rdata: Buffer): number {
+function keyTag(rdata: Buffer): number {
   let sum = 0;
   for (let i = 0; i < rdata.length; i++) sum += (rdata[i] as number) << (i & 1 ? 0 : 8);
   return (sum + (sum >>> 16)) & 0xffff;

@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, type Caller, Me, OnDomain, signedIn } from '../../access/access.js';
+import { Access, type Caller, Fails, Me, OnDomain, signedIn } from '../../access/access.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { ZoneHealthView } from './health.dto.js';
 import { ZoneHealth } from './health.service.js';
@@ -19,10 +19,11 @@ export class DelegationController {
    * comes with one line of advice. Servers that do not answer are waited for three seconds. No
    * more of their answers is read than docs/watching.md says; `answer_too_large` tells of what was left out. Who asks
    * while the same domain is looked at gets the same answer; a process looks at 10 domains of one user at once, lets 10
-   * more wait, and refuses the next one (429001).
+   * more wait, and refuses the next one (429001). A private zone is 409001.
    */
   @Get()
   @Access({ domain: 'read', scope: 'domains:read' })
+  @Fails('conflict')
   get(
     @OnDomain() domain: OpenDomain,
     @Me() me: Caller,

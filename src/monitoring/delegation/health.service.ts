@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { TYPE } from '../../dns/wire.js';
+import type { DomainRow } from '../../domains/domain-policy.js';
+import { assertPublic } from '../../domains/zone-identity.js';
 import { now } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { SURVEY } from '../../platform/dns-client/effort.js';
@@ -28,9 +30,10 @@ export class ZoneHealth {
    * The state of a zone now; requests during a check share its result. It completes even when all clients are gone.
    * @param userId who asks
    * @param signal ends the wait for a slot
-   * @throws AppError 429001
+   * @throws AppError 409001 for a private zone, 429001
    */
-  async look(zone: OurZone, userId: number, signal?: AbortSignal): Promise<ZoneHealthView> {
+  async look(zone: OurZone & Pick<DomainRow, 'apart'>, userId: number, signal?: AbortSignal): Promise<ZoneHealthView> {
+    assertPublic(zone);
     const share = { user: userId, target: zone.id };
     return this.looking.get(zone.id) ?? this.pool.run(share, () => this.shared(zone), signal);
   }

@@ -12,6 +12,12 @@ const NEWS_MS = 7 * 24 * HOUR_MS;
 
 const same = (a: readonly string[], b: readonly string[]) => a.join('\n') === b.join('\n');
 
+const NOTHING: StoredDelegation = { names: null, names_before: null, ds: null, changed_at: null, broken: null };
+
+/** The last known answer where the new one differs; else null. */
+const replaced = (known: string[] | null, told: string[] | null): string[] | null =>
+  known && told && !same(known, told) ? known : null;
+
 /** The delegations of our zones as of the last check; changes are notified of. */
 @Injectable()
 export class KnownDelegations {
@@ -61,16 +67,17 @@ export class KnownDelegations {
   ): Promise<void> {
     await this.db.transaction(async (manager) => {
       await this.delegations.lock(domain.id, manager);
-      const known = await this.delegations.find(domain.id, manager);
+      const known = (await this.delegations.find(domain.id, manager)) ?? NOTHING;
+      const told = found === 'parent' ? { names, ds } : { names: null, ds: null };
       const row: StoredDelegation = {
-        names: found === 'parent' ? names : (known?.names ?? null),
-        ds: (found === 'parent' ? ds : null) ?? known?.ds ?? null,
-        names_before: known?.names_before ?? null,
-        changed_at: known?.changed_at ?? null,
+        names: told.names ?? known.names,
+        ds: told.ds ?? known.ds,
+        names_before: known.names_before,
+        changed_at: known.changed_at,
         broken: [...broken].sort(),
       };
-      const moved = found === 'parent' && known?.names && !same(known.names, names) ? known.names : null;
-      const signed = found === 'parent' && known?.ds && row.ds && !same(known.ds, row.ds) ? known.ds : null;
+      const moved = replaced(known.names, told.names);
+      const signed = replaced(known.ds, told.ds);
       if (moved) Object.assign(row, { names_before: moved, changed_at: now() });
       const above = parent || 'the root';
       if (moved)

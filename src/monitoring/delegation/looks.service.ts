@@ -8,7 +8,7 @@ import { type Bound, Effort } from '../../platform/dns-client/effort.js';
 
 /** What all questions of one check of a zone share. */
 export interface Look {
-  signal?: AbortSignal;
+  signal: AbortSignal | undefined;
   /** addresses at which name servers may be asked besides public ones: the zone's owner chooses the name servers */
   allow: readonly Cidr[];
   effort: Effort;

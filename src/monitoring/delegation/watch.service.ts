@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { SURVEY } from '../../platform/dns-client/effort.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { issuesOf, type Survey } from './advice.js';
@@ -28,6 +28,7 @@ export class DelegationWatch implements OnModuleInit {
     private readonly finder: DelegationFinder,
     private readonly known: KnownDelegations,
     private readonly looks: Looks,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -75,7 +76,7 @@ export class DelegationWatch implements OnModuleInit {
       await this.known.keep(zone, delegation, codes, fresh);
     } catch (error) {
       if (signal.aborted) throw error;
-      log().warn({ domain: zone.name, err: (error as Error).message }, 'the delegation could not be looked at');
+      this.logger.warn({ domain: zone.name, err: (error as Error).message }, 'the delegation could not be looked at');
     }
   }
 }

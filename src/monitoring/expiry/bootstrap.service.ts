@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { writeSecretFile } from '../../platform/config/choice-file.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
@@ -48,6 +48,7 @@ export class Bootstrap {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly http: RdapHttp,
+    private readonly logger: Logger,
   ) {
     this.path = join(config.dataDir, FILE);
   }
@@ -107,7 +108,7 @@ export class Bootstrap {
       writeSecretFile(this.path, `${JSON.stringify(this.copy)}\n`);
     } catch (error) {
       this.again = Date.now() + AGAIN_MS;
-      log().warn({ url, err: (error as Error).message }, 'the list of RDAP servers could not be fetched');
+      this.logger.warn({ url, err: (error as Error).message }, 'the list of RDAP servers could not be fetched');
     }
   }
 }
@@ -118,7 +119,13 @@ function untilOf({ headers }: HttpAnswer): number {
   return Date.now() + Math.min(MAX_KEEP_MS, Math.max(KEEP_MS, Number(seconds) * 1000));
 }
 
-/** Bases by top level domain, https before http. @throws Error for everything but such a list */
+/** The address that is asked, https before http; undefined where there is none. */
+function baseIn(urls: readonly string[]): string | undefined {
+  const url = urls.find((one) => /^https:/i.test(one)) ?? urls.find((one) => /^http:/i.test(one));
+  return url && URL.canParse(url) ? url.replace(/\/*$/, '/') : undefined;
+}
+
+/** Bases by top level domain. @throws Error for everything but such a list */
 function basesIn(text: string): Record<string, string> {
   const { version, services } = JSON.parse(text) as { version?: unknown; services?: unknown };
   if (!/^1\./.test(String(version)) || !Array.isArray(services)) throw new Error('it is no list of RDAP servers');
@@ -126,11 +133,9 @@ function basesIn(text: string): Record<string, string> {
     Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
   const bases: Record<string, string> = {};
   for (const service of services) {
-    const [tlds, urls] = Array.isArray(service) ? service.map(texts) : [];
-    const url = urls?.find((one) => /^https:/i.test(one)) ?? urls?.find((one) => /^http:/i.test(one));
-    if (!url || !URL.canParse(url)) continue;
-    for (const tld of tlds ?? [])
-      if (/^[a-z0-9-]{2,63}$/i.test(tld)) bases[tld.toLowerCase()] = url.replace(/\/*$/, '/');
+    const [tlds = [], urls = []] = Array.isArray(service) ? service.map(texts) : [];
+    const base = baseIn(urls);
+    if (base) for (const tld of tlds) if (/^[a-z0-9-]{2,63}$/i.test(tld)) bases[tld.toLowerCase()] = base;
   }
   if (!Object.keys(bases).length) throw new Error('it names no RDAP server');
   return bases;

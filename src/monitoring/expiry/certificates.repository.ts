@@ -72,12 +72,12 @@ export class CertificatesRepository {
     return (await this.db.rows<{ host: string }>(sql, [domainId])).map(({ host }) => host);
   }
 
-  /** Certificates of watched domains that end before a moment, by their ends. */
+  /** Certificates of watched public domains that end before a moment, by their ends. */
   endingBefore(at: string): Promise<EndingCertificate[]> {
     return this.db.rows<EndingCertificate>(
       `SELECT c.id, c.host, d.name AS domain, c.valid_from, c.valid_to, c.issuer, c.told_for, c.told_days
          FROM certificates c JOIN domains d ON d.id = c.domain_id
-        WHERE d.watch_certificates = ? AND d.status = 'active' AND c.valid_from IS NOT NULL AND c.valid_to < ?
+        WHERE d.watch_certificates = ? AND d.status = 'active' AND d.apart = '' AND c.valid_from IS NOT NULL AND c.valid_to < ?
         ORDER BY c.valid_to, c.id`,
       [true, at],
     );
@@ -110,8 +110,8 @@ export class CertificatesRepository {
   }
 
   /**
-   * Hosts of watched domains that were not checked since a moment, known ones before new ones, in turns over owners,
-   * and of each owner first those that were checked the longest ago.
+   * Hosts of watched public domains that were not checked since a moment, known ones before new ones, in turns over
+   * owners, and of each owner first those that were checked the longest ago.
    * @param perDomain hosts of one domain that are watched
    */
   due(checkedBefore: string, perDomain: number, limit: number): Promise<DueRow[]> {
@@ -124,7 +124,7 @@ export class CertificatesRepository {
            FROM domains d
            JOIN (SELECT DISTINCT r.domain_id, r.host FROM dns_records r WHERE ${HOST}) r ON r.domain_id = d.id
            LEFT JOIN certificates c ON c.domain_id = d.id AND ${hostIn('c')} = r.host
-          WHERE d.watch_certificates = ? AND d.status = 'active') hosts
+          WHERE d.watch_certificates = ? AND d.status = 'active' AND d.apart = '') hosts
           WHERE place <= ? AND (checked_at IS NULL OR checked_at <= ?)) due
         ORDER BY turn, COALESCE(checked_at, ''), domain_id LIMIT ?`,
       [true, true, perDomain, checkedBefore, limit],

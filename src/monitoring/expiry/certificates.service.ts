@@ -4,7 +4,7 @@ import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { now } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import type { PageQuery } from '../../platform/common/paging.dto.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
@@ -46,6 +46,7 @@ export class Certificates implements OnModuleInit {
     @Inject(CONFIG) private readonly config: Config,
     private readonly repository: CertificatesRepository,
     private readonly jobs: Jobs,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -78,7 +79,7 @@ export class Certificates implements OnModuleInit {
           .run({ user: host.owner_id, target: host.domain_id }, () => this.look(host), enough)
           // a failure must not keep this tick from looking at the other hosts
           .catch((err) => {
-            if (!enough.aborted) log().warn({ host: host.host, err }, 'a certificate could not be looked at');
+            if (!enough.aborted) this.logger.warn({ host: host.host, err }, 'a certificate could not be looked at');
           }),
       ),
     );

@@ -20,8 +20,8 @@ export class ExpiryController {
   /**
    * Asks the registry now when the registration ends: RDAP, else WHOIS, else the provider. The answer is what it says,
    * also where the domain's own date is set by hand; what was told less than a minute ago is not asked again. 409001
-   * where there is nobody to ask, 429001 where too many ask now, 500002 when no date came of it within 20 s: the one
-   * that was known stays.
+   * where there is nobody to ask, as for a private zone, 429001 where too many ask now, 500002 when no date came
+   * of it within 20 s: the one that was known stays.
    */
   @Post('expiry')
   @HttpCode(200)

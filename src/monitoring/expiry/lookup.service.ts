@@ -55,20 +55,9 @@ export class Lookup {
   private async registry(name: string, signal: AbortSignal): Promise<Looked['end']> {
     const tld = tldOf(name);
     const base = await this.bootstrap.baseOf(tld);
-    let failure: RegistrySilence | null = null;
-    let known = false;
-    if (base) {
-      try {
-        const end = readRdap(await this.rdap.ask(base.url, name, signal), name);
-        if (end) return { expires_at: end, source: 'rdap' };
-        known = true;
-      } catch (error) {
-        if (!(error instanceof RegistrySilence)) throw error;
-        // limits often count RDAP and WHOIS together, and of a name that RDAP does not know WHOIS knows nothing either
-        if (error.kind === 'limited' || (error.kind === 'unregistered' && base.sure)) throw error;
-        failure = error;
-      }
-    }
+    const told = base ? await this.overRdap(base, name, signal) : undefined;
+    if (typeof told === 'string') return { expires_at: told, source: 'rdap' };
+    const failure = told instanceof RegistrySilence ? told : null;
     if (TELL_NOTHING.has(tld)) {
       if (failure) throw failure;
       return null;
@@ -79,9 +68,25 @@ export class Lookup {
     } catch (error) {
       if (!(error instanceof RegistrySilence)) throw error;
       // RDAP answered without a date, and WHOIS has none; a WHOIS that fails may answer another time
-      if (known && error.kind === 'dateless') return null;
+      if (told === null && error.kind === 'dateless') return null;
       if (!failure) throw error;
       throw new RegistrySilence(error.kind, `RDAP: ${failure.message}; WHOIS: ${error.message}`, error.waitMs);
+    }
+  }
+
+  /** The date, null where the answer has none, or why WHOIS is to be asked. @throws RegistrySilence where it is not */
+  private async overRdap(
+    { url, sure }: { url: string; sure: boolean },
+    name: string,
+    signal: AbortSignal,
+  ): Promise<string | null | RegistrySilence> {
+    try {
+      return readRdap(await this.rdap.ask(url, name, signal), name) || null;
+    } catch (error) {
+      if (!(error instanceof RegistrySilence)) throw error;
+      // limits often count RDAP and WHOIS together, and of a name that RDAP does not know WHOIS knows nothing either
+      if (error.kind === 'limited' || (error.kind === 'unregistered' && sure)) throw error;
+      return error;
     }
   }
 

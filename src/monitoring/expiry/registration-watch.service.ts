@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainEndsRepository, type Watched } from '../../domains/domain-ends.repository.js';
 import { now } from '../../platform/common/clock.js';
 import { FairPool, type Owner } from '../../platform/common/fair-pool.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
@@ -40,6 +40,7 @@ export class RegistrationWatch implements OnModuleInit {
     private readonly ends: DomainEndsRepository,
     private readonly registrations: Registrations,
     private readonly servers: RegistryServers,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -83,22 +84,32 @@ export class RegistrationWatch implements OnModuleInit {
       const last = page.at(-1);
       if (!last) return found;
       after = last.id;
-      const zones = new Map<string, Watched[]>();
-      for (const zone of page) {
-        const name = this.registrations.registrable(zone.name);
-        if (name) pushTo(zones, name, zone);
-      }
-      const names = [...zones.keys()];
-      const known = new Map((await this.repository.byNames(names)).map((row) => [row.name, row]));
-      const fresh = names.filter((name) => !known.has(name));
-      await this.repository.add(fresh, now());
-      // the rest of a large import is asked about in later ticks
-      if (due.size < MOST) for (const row of await this.repository.byNames(fresh)) due.set(row.name, row);
-      for (const [name, own] of zones) {
-        const row = known.get(name);
-        if (row) await this.registrations.level(row, own);
-        if (due.has(name)) for (const zone of own) pushTo(found, name, zone);
-      }
+      const zones = this.byName(page);
+      await this.followSome(zones, due);
+      for (const [name, own] of zones) if (due.has(name)) for (const zone of own) pushTo(found, name, zone);
+    }
+  }
+
+  /** Zones by the name that is registered for them. */
+  private byName(page: readonly Watched[]): Map<string, Watched[]> {
+    const zones = new Map<string, Watched[]>();
+    for (const zone of page) {
+      const name = this.registrations.registrable(zone.name);
+      if (name) pushTo(zones, name, zone);
+    }
+    return zones;
+  }
+
+  private async followSome(zones: ReadonlyMap<string, Watched[]>, due: Map<string, RegistrationRow>): Promise<void> {
+    const names = [...zones.keys()];
+    const known = new Map((await this.repository.byNames(names)).map((row) => [row.name, row]));
+    const fresh = names.filter((name) => !known.has(name));
+    await this.repository.add(fresh, now());
+    // the rest of a large import is asked about in later ticks
+    if (due.size < MOST) for (const row of await this.repository.byNames(fresh)) due.set(row.name, row);
+    for (const [name, own] of zones) {
+      const row = known.get(name);
+      if (row) await this.registrations.level(row, own);
     }
   }
 
@@ -148,7 +159,7 @@ export class RegistrationWatch implements OnModuleInit {
             .run({ user, target: tld }, () => one(tld, row), enough)
             .catch((err) => {
               if (!enough.aborted)
-                log().warn({ name: row.name, err }, 'the end of a registration could not be looked at');
+                this.logger.warn({ name: row.name, err }, 'the end of a registration could not be looked at');
             });
         }
       }),

@@ -1,10 +1,11 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainEndsRepository, type Watched } from '../../domains/domain-ends.repository.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
+import { assertPublic } from '../../domains/zone-identity.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { Events } from '../../platform/events/events.js';
@@ -52,6 +53,7 @@ export class Registrations implements OnModuleInit {
     private readonly events: Events,
     private readonly ends: DomainEndsRepository,
     private readonly lookup: Lookup,
+    private readonly logger: Logger,
   ) {
     const { rdapServers, whoisServers } = config.expiry;
     this.own = new Set([...Object.keys(rdapServers), ...Object.keys(whoisServers)]);
@@ -72,8 +74,9 @@ export class Registrations implements OnModuleInit {
    * @throws AppError 429001 where too many ask, 409001 where there is nobody to ask; OutboundError when no date came of
    * it
    */
-  async now(domain: Pick<DomainRow, 'name'>, userId: number): Promise<RegistrationView> {
+  async now(domain: Pick<DomainRow, 'name' | 'apart'>, userId: number): Promise<RegistrationView> {
     if (!this.config.expiry.lookups) throw errors.conflict('Registries are asked nothing here (EXPIRY_LOOKUPS=off)');
+    assertPublic(domain);
     const name = this.registrable(domain.name);
     if (!name) throw errors.conflict(`Nobody registers ${domain.name}: it is no name below a public suffix`);
     const zones = await this.zonesOf(name);
@@ -138,7 +141,8 @@ export class Registrations implements OnModuleInit {
     await this.repository.writeResult(row.id, { end, checked_at, next_at, failures, error });
     const ids = zones.map(({ id }) => id);
     await this.ends.follow(ids, { end, checked_at, error });
-    if (looked.failure) log().debug({ name: row.name, err: error }, 'the end of a registration was not found out');
+    if (looked.failure)
+      this.logger.debug({ name: row.name, err: error }, 'the end of a registration was not found out');
     return { ...viewOf({ ...row, ...end, checked_at, error }), end, failure: looked.failure };
   }
 

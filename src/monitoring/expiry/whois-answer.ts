@@ -6,13 +6,29 @@ import type { WhoisFormat } from './whois-formats.js';
 const MOST_LINES = 2000;
 const LONGEST_LINE = 400;
 
+const either = (...parts: RegExp[]): string => parts.map(({ source }) => source).join('|');
+
 /** What registries answer when they were asked too often. */
-const LIMITS =
-  /access control limit|only \d+ requests? per second|limit exceeded|whois-limit|server too busy|maximum queries per hour|excessive quer|grace period|too many (?:requests|connections)|connection limit|quota [^\n]{0,80}exceeded|exceeded (?:your|the maximum|its) (?:allowable )?(?:quota|query limit|number)?|exceeded the maximum allowable|please go away for|query limit controls|allotted number|maximum (?:daily connection limit|query rate)|allowed queries exceeded/i;
+const LIMITS = new RegExp(
+  either(
+    /access control limit|only \d+ requests? per second|limit exceeded|whois-limit|server too busy/,
+    /maximum queries per hour|excessive quer|grace period|too many (?:requests|connections)|connection limit/,
+    /quota [^\n]{0,80}exceeded|exceeded (?:your|the maximum|its) (?:allowable )?(?:quota|query limit|number)?/,
+    /exceeded the maximum allowable|please go away for|query limit controls|allotted number/,
+    /maximum (?:daily connection limit|query rate)|allowed queries exceeded/,
+  ),
+  'i',
+);
 
 /** What registries answer about unknown names, at the beginning of a line. */
-const NONE =
-  /^[ \t%#*>.-]{0,40}(?:no match|no found\b|not found\b|no entries found|no data found|no information available|no matching record|no object found|domain [^\r\n]{0,80}not found|domain not found|object_not_found|the queried object does not exist|the domain has not been registered|available\b|status:[ \t]*(?:available|free)\b|data not found|[^\r\n]{0,253}(?:is not registered|is free|no existe|not found\.))/im;
+const UNKNOWN = either(
+  /no match|no found\b|not found\b|no entries found|no data found|no information available|no matching record/,
+  /no object found|domain [^\r\n]{0,80}not found|domain not found|object_not_found/,
+  /the queried object does not exist|the domain has not been registered|available\b/,
+  /status:[ \t]*(?:available|free)\b|data not found/,
+  /[^\r\n]{0,253}(?:is not registered|is free|no existe|not found\.)/,
+);
+const NONE = new RegExp(String.raw`^[ \t%#*>.-]{0,40}(?:${UNKNOWN})`, 'im');
 
 /** What a server answers that no longer serves a top level domain. */
 const RETIRED = /TLD is not supported/i;

@@ -4,7 +4,7 @@ import type { EntityManager } from 'typeorm';
 import { type Caller, Role, signedIn } from '../../access/access.js';
 import { makerOf } from '../../access/maker.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { Places } from '../../changes/edits/places.js';
+import { Places } from '../../changes/edits/edit.js';
 import { fullName } from '../../dns/names.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -41,6 +41,20 @@ import { Stale } from './judge.js';
 import { checksOf, type Rule } from './rule.js';
 import { configsOf, readsInside, unreachable } from './rule-config.js';
 import { Switcher } from './switcher.service.js';
+
+const placeOf = ({ host, type, line }: RuleConfig) => `${host} ${type} ${line}`;
+
+/** Whether two rules are of one record set, and switch between the same values. */
+const hasSameAnswers = (a: RuleConfig, b: RuleConfig): boolean =>
+  placeOf(a) === placeOf(b) && sameValues(a.primary, b.primary) && sameValues(a.backup, b.backup);
+
+/** @throws AppError 409001 where a rule that is released was put on hold after it was read */
+function assertRead(rule: Rule, version: number | null | undefined, position: number): void {
+  if ((version ?? rule.version) === rule.version) return;
+  throw errors.conflict(
+    `rules.${position} is on hold by now (${rule.hold_reason ?? 'somebody has set it'}): read it again to release it`,
+  );
+}
 
 /** The rules of a domain, for the API. */
 @Injectable()
@@ -87,7 +101,7 @@ export class FailoverService {
         throw errors.field(`rules.${strange}.id`, 'is no rule of this domain; leave it out for a new one');
       const twice = inputs.findIndex(({ id }, i) => (id ?? null) !== null && inputs.findIndex((r) => r.id === id) < i);
       if (twice >= 0) throw errors.field(`rules.${twice}.id`, 'is named twice', 'duplicate');
-      const served = await this.rrsets.values(domain.id, configs);
+      const served = await this.rrsets.values(domain, configs);
       await this.db.transaction(async (manager) => {
         const before = await this.failovers.enabled(domain.id, manager);
         // read again, since checks go on
@@ -153,20 +167,27 @@ export class FailoverService {
       await this.rules.add({ ...fields, ...anew, ...none, ...makerOf(me), domain_id: domain.id, version: 1 }, manager);
       return;
     }
+    await this.change(manager, me, rule, fields, anew, input.version);
+  }
+
+  /** @param anew what a rule begins with whose values are others, or that is released */
+  private async change(
+    manager: EntityManager,
+    me: Caller,
+    rule: Rule,
+    fields: Pick<Rule, 'position' | 'name' | 'config' | 'hold'>,
+    anew: Partial<Rule>,
+    version: number | null | undefined,
+  ): Promise<void> {
+    const { position, name, config, hold } = fields;
     const old = rule.config;
-    const place = ({ host, type, line }: RuleConfig) => `${host} ${type} ${line}`;
-    const same =
-      place(old) === place(config) && sameValues(old.primary, config.primary) && sameValues(old.backup, config.backup);
     const released = rule.hold && !hold;
-    if (released && (input.version ?? rule.version) !== rule.version)
-      throw errors.conflict(
-        `rules.${position} is on hold by now (${rule.hold_reason ?? 'somebody has set it'}): read it again to release it`,
-      );
+    if (released) assertRead(rule, version, position);
     // a rule that is sent back unchanged stays its maker's
     const taken = released || !isDeepStrictEqual(config, old);
     if (taken) this.assertMayRead(me, position, config);
     const asked = JSON.stringify(old.check) === JSON.stringify(config.check) && rule.name === name;
-    const restart = released || !same ? anew : {};
+    const restart = released || !hasSameAnswers(old, config) ? anew : {};
     const maker = taken ? makerOf(me) : {};
     const after: Partial<Rule> = {
       ...fields,

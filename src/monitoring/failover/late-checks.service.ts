@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../../platform/common/clock.js';
 import { lateAfter } from '../../platform/jobs/job-state.js';
-import { provide } from '../../platform/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { type Checked, FailoverRulesRepository } from './failover-rules.repository.js';
 
 /** ms for which the late checks are kept: several ask for them in one moment */
@@ -15,10 +15,13 @@ export class LateChecks implements OnModuleInit {
   /** in ms of `performance.now()` */
   private keptUntil = 0;
 
-  constructor(private readonly rules: FailoverRulesRepository) {}
+  constructor(
+    private readonly rules: FailoverRulesRepository,
+    private readonly metrics: Metrics,
+  ) {}
 
   onModuleInit(): void {
-    provide('zoneward_failover_checks_stopped', async () => ({ rules: (await this.all()).length }));
+    this.metrics.provide('zoneward_failover_checks_stopped', async () => ({ rules: (await this.all()).length }));
   }
 
   /** Why the checks have stopped, in words; null: none is late. */

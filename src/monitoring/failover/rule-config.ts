@@ -108,17 +108,27 @@ export async function configsOf(
   return configs;
 }
 
+const USUAL_PORTS: Partial<Record<CheckInput['kind'], number>> = { http: 80, https: 443 };
+
+/** Fields that are not for checks of this kind. */
+function misplaced(input: CheckInput, at: string): FieldError[] {
+  const { kind } = input;
+  const http = kind === 'http' || kind === 'https';
+  const given = (['path', 'expect_status', 'expect_body'] as const).filter((field) => (input[field] ?? null) !== null);
+  const wrong = http
+    ? []
+    : given.map((field) => fieldError(`${at}.${field}`, 'is for http and https only', 'conflict'));
+  if (kind !== 'https' && input.verify_tls) wrong.push(fieldError(`${at}.verify_tls`, 'is for https only', 'conflict'));
+  return wrong;
+}
+
 function checkOf(input: CheckInput, at: string, wrong: FieldError[]): Check {
   const { kind, expect_status = null, expect_body = null } = input;
   const http = kind === 'http' || kind === 'https';
   if (kind === 'ping') wrong.push(fieldError(`${at}.kind`, PING, 'unsupported'));
-  const port = input.port ?? (kind === 'http' ? 80 : kind === 'https' ? 443 : null);
+  const port = input.port ?? USUAL_PORTS[kind] ?? null;
   if (port === null && kind === 'tcp') wrong.push(fieldError(`${at}.port`, 'is required for tcp', 'required'));
-  for (const field of ['path', 'expect_status', 'expect_body'] as const) {
-    if (!http && (input[field] ?? null) !== null)
-      wrong.push(fieldError(`${at}.${field}`, 'is for http and https only', 'conflict'));
-  }
-  if (kind !== 'https' && input.verify_tls) wrong.push(fieldError(`${at}.verify_tls`, 'is for https only', 'conflict'));
+  wrong.push(...misplaced(input, at));
   const interval_s = input.interval_s ?? 30;
   const timeout_s = input.timeout_s ?? Math.min(5, interval_s);
   if (timeout_s > interval_s)

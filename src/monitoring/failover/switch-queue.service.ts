@@ -4,8 +4,8 @@ import { now } from '../../platform/common/clock.js';
 import { actingLater } from '../../platform/common/deadline.js';
 import { AppError } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
-import { log } from '../../platform/common/logger.js';
-import { traced } from '../../platform/traces/traces.js';
+import { Logger } from '../../platform/common/logger.js';
+import { Traces } from '../../platform/traces/traces.js';
 import { inMaintenance, isReturn, limitedUntil, sameValues, type Target, targetOf } from './checks/decide.js';
 import type { Outcome } from './in-pieces.js';
 import { Stale } from './judge.js';
@@ -50,6 +50,8 @@ export class SwitchQueue {
   constructor(
     private readonly mass: MassSwitch,
     private readonly holds: RuleHolds,
+    private readonly traces: Traces,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -95,7 +97,7 @@ export class SwitchQueue {
     const { rule } = one;
     const most = rule.config.max_switches_per_hour;
     const words = `it has switched ${most} times within an hour, and brings nothing back until ${until}`;
-    log().warn({ rule: rule.id, name: rule.name }, words);
+    this.logger.warn({ rule: rule.id, name: rule.name }, words);
     void this.holds.notifyFailure(rule, words).catch(() => undefined);
   }
 
@@ -107,7 +109,7 @@ export class SwitchQueue {
       const going = some.filter((waiting) => !this.signal.aborted && isWanted(waiting));
       const [first, ...more] = going.map((waiting) => ({ waiting, ...turnOf(waiting) }));
       if (!first) return;
-      const outcomes = await traced('failover switch', { place: 'root' }, () =>
+      const outcomes = await this.traces.span('failover switch', { place: 'root' }, () =>
         actingLater(() => this.mass.switch([first, ...more])),
       );
       for (const [i, { waiting, rule, why }] of [first, ...more].entries())
@@ -136,7 +138,7 @@ export class SwitchQueue {
       // checks have gone on meanwhile
       if (outcome.version > one.rule.version)
         one.rule = { ...outcome, owner_id: one.rule.owner_id, checks: one.rule.checks };
-      log().info({ rule: rule.id, name: rule.name, ...target, hold: outcome.hold }, why);
+      this.logger.info({ rule: rule.id, name: rule.name, ...target, hold: outcome.hold }, why);
       return;
     }
     this.rulesChanged();
@@ -145,7 +147,7 @@ export class SwitchQueue {
     one.failures++;
     one.alone = wasOneOfMany && outcome instanceof AppError && outcome.status === 409;
     const { message } = outcome;
-    log().warn({ rule: rule.id, name: rule.name, err: message }, 'a switch failed; it will be tried again');
+    this.logger.warn({ rule: rule.id, name: rule.name, err: message }, 'a switch failed; it will be tried again');
     if (one.failures === 1)
       await this.holds.notifyFailure(rule, `the switch failed: ${message}`).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/audit.service.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
 import { Foreign } from './judge.js';
 import { type Rule, servedBy } from './rule.js';
@@ -21,6 +21,7 @@ export class SwitchReview {
     private readonly readings: ZoneReadings,
     private readonly rrsets: RrsetsService,
     private readonly holds: RuleHolds,
+    private readonly logger: Logger,
   ) {}
 
   /**
@@ -30,14 +31,14 @@ export class SwitchReview {
    */
   async review(actor: Actor, domain: OpenDomain, list: readonly Switched[]): Promise<Rule[]> {
     const unseen = (rule: Rule, err: unknown) => {
-      log().warn({ rule: rule.id, name: rule.name, err }, 'what a switch has left could not be looked at');
+      this.logger.warn({ rule: rule.id, name: rule.name, err }, 'what a switch has left could not be looked at');
       return rule;
     };
     const rules: Rule[] = [];
     try {
       await this.readings.refresh(domain);
       const found = await this.rrsets.values(
-        domain.id,
+        domain,
         list.map(({ rule }) => rule.config),
       );
       for (const [i, one] of list.entries())

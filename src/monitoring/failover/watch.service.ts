@@ -2,11 +2,11 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../../platform/common/clock.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { isDatabaseDown } from '../../platform/database/db.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
-import { provide } from '../../platform/metrics/metrics.js';
-import { apart } from '../../platform/traces/traces.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
+import { Traces } from '../../platform/traces/traces.js';
 import { type Check, counted, UNKNOWN } from './checks/decide.js';
 import { Votes } from './checks/votes.service.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
@@ -67,16 +67,19 @@ export class Watch implements OnModuleInit {
     private readonly queue: SwitchQueue,
     private readonly rights: RuleRights,
     private readonly late: LateChecks,
+    private readonly metrics: Metrics,
+    private readonly traces: Traces,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
     this.jobs.schedule(
       'failover.check',
       BEGIN_MS,
-      (signal) => apart(() => this.run(signal)),
+      (signal) => this.traces.apart(() => this.run(signal)),
       () => this.late.reason(),
     );
-    provide('zoneward_failover_rules', () => this.rules.countByState());
+    this.metrics.provide('zoneward_failover_rules', () => this.rules.countByState());
   }
 
   /** Goes on as long as there are rules to follow, and this process has the job. */
@@ -101,7 +104,7 @@ export class Watch implements OnModuleInit {
           },
           (error: Error) => {
             if (!isDatabaseDown(error) && error.message !== trouble)
-              log().warn({ err: error }, 'the rules of failover cannot be followed');
+              this.logger.warn({ err: error }, 'the rules of failover cannot be followed');
             trouble = error.message;
           },
         );

@@ -5,7 +5,7 @@ import { AUDITED, signedIn, type ZoneRequest } from '../../access/access.js';
 import { hostName } from '../../dns/names.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { AppError } from '../../platform/common/errors.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { ChangeReader } from '../../records/history/change-reader.service.js';
 import { RecordsService } from '../../records/records.service.js';
 import { untilGone } from '../delegation/until-gone.js';
@@ -45,6 +45,7 @@ export class PreferInterceptor implements NestInterceptor {
     private readonly propagation: Propagation,
     private readonly changes: ChangeReader,
     private readonly records: RecordsService,
+    private readonly logger: Logger,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
@@ -73,21 +74,22 @@ export class PreferInterceptor implements NestInterceptor {
     const touched = await this.changes.touched(domain.id, request.caller.requestId, before);
     // a caller who may write but not read has made the change all the same
     const sets = touched.length ? touched.slice(0, MOST_SETS) : await this.named(request, domain).catch(() => []);
-    // a preference may be ignored
+    // a preference may be ignored, and of a private zone nothing is published
     const { userId } = signedIn(request.caller);
-    if (!sets.length || this.propagation.isFull(userId, domain)) return made;
+    if (domain.apart || !sets.length || this.propagation.isFull(userId, domain)) return made;
     const report = await untilGone(response, (signal) =>
       this.propagation.look(userId, domain, sets, wait * 1000, signal),
     ).catch((error: Error) => {
       // the change is made: it must not look as if it had failed
       if (!(error instanceof AppError))
-        log().error({ domain: domain.name, err: error }, 'what is published cannot be told');
+        this.logger.error({ domain: domain.name, err: error }, 'what is published cannot be told');
       return undefined;
     });
     if (!report) return made;
     response.setHeader('Preference-Applied', 'respond-published');
     if (report.verdict === 'published') return made;
-    response.status(202);
+    // that some changes of a list were not applied says more
+    if (response.statusCode !== 207) response.status(202);
     return { ...(made as object | null), ...report };
   }
 

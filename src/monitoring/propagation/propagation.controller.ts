@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, type Caller, Me, OnDomain, signedIn } from '../../access/access.js';
+import { Access, type Caller, Fails, Me, OnDomain, signedIn } from '../../access/access.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { untilGone } from '../delegation/until-gone.js';
@@ -19,10 +19,11 @@ export class PropagationController {
    * TCP, IPv4 and IPv6) and every resolver of the settings answer for its record set. With `wait` the answer comes as
    * soon as all authoritative servers agree, or with what was seen until then when so many seconds are over (and one
    * more for the resolvers), or the service ends. A server that does not answer is `unreachable`, after three seconds
-   * or when the time is over.
+   * or when the time is over. The record of a private zone is 409001.
    */
   @Get()
   @Access({ domain: 'read', scope: 'records:read' })
+  @Fails('conflict')
   get(
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,

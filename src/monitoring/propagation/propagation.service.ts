@@ -3,6 +3,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { RecordCache } from '../../cache/record-cache.js';
 import { TYPE } from '../../dns/wire.js';
 import type { DomainRow, OpenDomain } from '../../domains/domain-policy.js';
+import { assertPublic } from '../../domains/zone-identity.js';
 import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
@@ -10,6 +11,7 @@ import { type Asking, DnsClient, NoAnswer, type Question } from '../../platform/
 import { Effort, ROUND } from '../../platform/dns-client/effort.js';
 import { type Upstream, upstreamText } from '../../platform/dns-client/upstream.js';
 import { RecordsService } from '../../records/records.service.js';
+import { served } from '../../records/served.js';
 import { type Delegation, DelegationFinder, type ZoneServer } from '../delegation/finder.service.js';
 import { type Look, Looks } from '../delegation/looks.service.js';
 import { NameServers, type Said, serialOf } from '../delegation/name-servers.service.js';
@@ -33,7 +35,7 @@ const RESOLVER_MS = 3000;
 /** ms for the resolvers, which are asked last, where nothing is left of the time */
 const SLACK_MS = 1000;
 
-type Zone = Pick<DomainRow, 'id' | 'name'>;
+type Zone = Pick<DomainRow, 'id' | 'name' | 'provider'>;
 
 /** What a server answered, and whether it counts for the verdict. */
 type Seen = ServerView & { counts: boolean };
@@ -92,7 +94,7 @@ export class Propagation implements OnModuleDestroy {
     });
   }
 
-  /** `look` at the record set of one record. @throws AppError also 404001 */
+  /** `look` at the record set of one record. @throws AppError also 404001, 409001 for a private zone */
   async ofRecord(
     userId: number,
     domain: OpenDomain,
@@ -101,6 +103,7 @@ export class Propagation implements OnModuleDestroy {
     signal: AbortSignal,
   ): Promise<PropagationView> {
     const { host, type } = await this.records.get(domain, recordId);
+    assertPublic(domain);
     return this.look(userId, domain, [{ host, type }], waitMs, signal);
   }
 
@@ -186,7 +189,7 @@ export class Propagation implements OnModuleDestroy {
 
   private async wants(zone: Zone, sets: readonly SetName[]): Promise<Wanted[]> {
     const hosts = new Set(sets.flatMap(({ host }) => [host, ...wildcardsOf(host)]));
-    const rows = await this.cache.those(zone.id, 'host', [...hosts]);
+    const rows = served(zone.provider, await this.cache.those(zone.id, 'host', [...hosts]));
     return sets.map(({ host, type }) => wanted(zone.name, host, type, rows));
   }
 

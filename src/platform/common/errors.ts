@@ -100,6 +100,7 @@ export const CODES = {
   suspicious: { status: 409, code: 409002, meaning: 'suspicious: confirm that this is meant' },
   precondition: { status: 412, code: 412001, meaning: 'precondition failed: it is not what was seen' },
   tooLarge: { status: 413, code: 413001, meaning: 'request body too large' },
+  unapplied: { status: 422, code: 422002, meaning: 'no change of the list was applied; with `fail=any`: not all were' },
   locked: { status: 423, code: 423001, meaning: 'account locked' },
   tooMany: { status: 429, code: 429001, meaning: 'too many requests' },
   internal: { status: 500, code: 500001, meaning: 'internal error' },
@@ -145,6 +146,8 @@ export const errors = {
   suspicious: (message: string, data: unknown) => make('suspicious', message, data),
   /** `If-Match` does not match: 412001 with the current state. */
   precondition: (message: string, data?: unknown) => make('precondition', message, data),
+  /** @param result the answer of the list as of 200 */
+  unapplied: (message: string, result: unknown) => make('unapplied', message, result),
   tooLarge: () => make('tooLarge', 'The request body is larger than 1 MiB'),
   locked: (message: string, retryAfterSeconds: number) => make('locked', message, undefined, retryAfterSeconds),
   tooMany: (message: string, retryAfterSeconds: number) => make('tooMany', message, undefined, retryAfterSeconds),

@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { type DestinationStream, type LogFn, type LoggerOptions, pino } from 'pino';
 
 const SECRET_KEYS = [
   'authorization',
@@ -14,16 +14,25 @@ const SECRET_KEYS = [
   'cookie',
 ];
 
-let root: Logger = pino({ level: 'info' });
+/** The logger of one application, as Nest injects it. */
+export abstract class Logger {
+  abstract readonly fatal: LogFn;
+  abstract readonly error: LogFn;
+  abstract readonly warn: LogFn;
+  abstract readonly info: LogFn;
+  abstract readonly debug: LogFn;
+  abstract readonly trace: LogFn;
+  abstract isLevelEnabled(level: string): boolean;
+}
 
 /**
- * Configures JSON lines on standard output or the given destination; values that look like secrets are redacted in the
- * first levels.
+ * A logger of JSON lines, to standard output or the given destination; values that look like secrets are redacted in
+ * the first levels.
  */
-export function configureLogger(level: string, destination?: DestinationStream): Logger {
+export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level,
-    base: undefined,
+    base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     // errors are logged without other properties: those of a driver error contain the statement's values
     serializers: {
@@ -34,18 +43,14 @@ export function configureLogger(level: string, destination?: DestinationStream):
     },
     redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '***' },
   };
-  root = pino(options, destination);
-  return root;
+  return pino(options, destination);
 }
 
-/** The process's logger. */
-export const log = (): Logger => root;
-
 /** Nest's own messages on the same logger; its start-up messages are debug. */
-export const nestLogger: LoggerService = {
-  log: (message, ...rest) => root.debug({ context: rest.at(-1) }, String(message)),
-  error: (message, ...rest) => root.error({ stack: rest[0], context: rest.at(-1) }, String(message)),
-  warn: (message, ...rest) => root.warn({ context: rest.at(-1) }, String(message)),
-  debug: (message, ...rest) => root.debug({ context: rest.at(-1) }, String(message)),
-  verbose: (message) => root.trace(String(message)),
-};
+export const nestLogger = (logger: Logger): LoggerService => ({
+  log: (message, ...rest) => logger.debug({ context: rest.at(-1) }, String(message)),
+  error: (message, ...rest) => logger.error({ stack: rest[0], context: rest.at(-1) }, String(message)),
+  warn: (message, ...rest) => logger.warn({ context: rest.at(-1) }, String(message)),
+  debug: (message, ...rest) => logger.debug({ context: rest.at(-1) }, String(message)),
+  verbose: (message) => logger.trace(String(message)),
+});

@@ -1,8 +1,9 @@
 import { Transform } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import type { Response } from 'express';
+import type { OrUndefined } from './validation.js';
 
-export const MAX_LIMIT = 500;
+const MAX_LIMIT = 500;
 
 /** Query text as a number; anything else is left for the validator to refuse. */
 export const ToNumber = () =>
@@ -50,7 +51,7 @@ const DEFAULT_LIMIT = 20;
 /**
  * The page that a query asks for; null when it asks for none, which of a list means all of it: nothing is cut silently.
  */
-export const pageOf = ({ page, limit }: PageQuery): { page: number; limit: number } | null =>
+export const pageOf = ({ page, limit }: OrUndefined<PageQuery>): { page: number; limit: number } | null =>
   page === undefined && limit === undefined ? null : { page: page ?? 1, limit: limit ?? DEFAULT_LIMIT };
 
 /** The end of a SELECT for a page, and its values. */

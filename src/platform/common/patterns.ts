@@ -78,18 +78,24 @@ function fits(tokens: readonly number[], host: string, wildcards: boolean): bool
   here[0] = 1;
   for (const token of tokens) {
     if (token === ANY) here.fill(1, here.indexOf(1));
-    else if (token === ONE_LABEL) {
-      for (let i = 0; i < end; i++) {
-        const code = host.charCodeAt(i);
-        if (here[i] && code !== DOT && (code !== STAR || wildcards)) here[i + 1] = 1;
-      }
-    } else {
-      for (let i = end; i > 0; i--) here[i] = here[i - 1] && host.charCodeAt(i - 1) === token ? 1 : 0;
-      here[0] = 0;
-    }
+    else if (token === ONE_LABEL) passLabel(here, host, wildcards);
+    else passCharacter(here, host, token);
     if (!here.includes(1)) return false;
   }
   return here[end] === 1;
+}
+
+/** `*` matches any number of characters of one label. */
+function passLabel(here: Uint8Array, host: string, wildcards: boolean): void {
+  for (let i = 0; i < host.length; i++) {
+    const code = host.charCodeAt(i);
+    if (here[i] && code !== DOT && (code !== STAR || wildcards)) here[i + 1] = 1;
+  }
+}
+
+function passCharacter(here: Uint8Array, host: string, code: number): void {
+  for (let i = host.length; i > 0; i--) here[i] = here[i - 1] && host.charCodeAt(i - 1) === code ? 1 : 0;
+  here[0] = 0;
 }
 
 /** Whether a glob matches exactly one host; `\*.dev` matches only the wildcard record. */

@@ -11,7 +11,7 @@ import {
   type ValidationError,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } from './errors.js';
+import { type AppError, errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } from './errors.js';
 
 /** Maps a rule of class-validator to its field code and the names of its arguments. */
 type Meaning = [code: FieldCode, ...params: string[]];
@@ -58,6 +58,9 @@ function paramsOf({ target, property }: ValidationError, code: FieldCode): Field
   return list.length ? Object.fromEntries(list) : undefined;
 }
 
+const codeOf = (e: ValidationError, rule: string) =>
+  e.value === undefined ? 'required' : (MEANINGS[rule]?.[0] ?? 'format');
+
 /**
  * All errors of a body or query, one per field: nested fields as `credentials.api_key`, list items as `rules.0.hosts`.
  */
@@ -69,7 +72,7 @@ function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
     if (rule === undefined || words === undefined) return below;
     if (rule === 'whitelistValidation') return [unknownField(path), ...below];
     const message = words.startsWith(`${e.property} `) ? words.slice(e.property.length + 1) : words;
-    const code = e.value === undefined ? 'required' : (MEANINGS[rule]?.[0] ?? 'format');
+    const code = codeOf(e, rule);
     return [fieldError(path, message, code, paramsOf(e, code)), ...below];
   });
 }
@@ -93,6 +96,12 @@ const roomy = new Map<unknown, { items: number; list?: string | undefined }>();
 export const hasRoom = (body: new () => unknown, items: number, list?: string): unknown =>
   roomy.set(body, { items, list });
 
+function tooLarge(prefix: string, most: number): AppError {
+  const where = prefix ? prefix.slice(0, -1) : 'body';
+  const words = `is too large: an object has at most ${MOST.fields} fields, a body ${most} fields and items, ${MOST.depth} deep`;
+  return errors.field(where, words, 'length', { max: MOST.fields });
+}
+
 /**
  * Paths of undeclared fields, at any depth.
  * @throws AppError 400001 for a body that is too large to validate
@@ -104,11 +113,8 @@ function inherited(body: unknown, most: number): FieldError[] {
     if (typeof value !== 'object' || value === null) return;
     const keys = Object.keys(value);
     items += keys.length;
-    if (items > most || depth > MOST.depth || (!Array.isArray(value) && keys.length > MOST.fields)) {
-      const where = prefix ? prefix.slice(0, -1) : 'body';
-      const words = `is too large: an object has at most ${MOST.fields} fields, a body ${most} fields and items, ${MOST.depth} deep`;
-      throw errors.field(where, words, 'length', { max: MOST.fields });
-    }
+    if (items > most || depth > MOST.depth || (!Array.isArray(value) && keys.length > MOST.fields))
+      throw tooLarge(prefix, most);
     for (const key of keys) {
       if (INHERITED.has(key)) found.push(unknownField(prefix + key));
       else look((value as Record<string, unknown>)[key], `${prefix}${key}.`, depth + 1);
@@ -117,6 +123,9 @@ function inherited(body: unknown, most: number): FieldError[] {
   look(body, '', 0);
   return found;
 }
+
+/** Fields that may be left out may be undefined, too: so they are once they are read out of a body. */
+export type OrUndefined<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
 
 type Judge = (good: Record<string, unknown>) => FieldError[] | Promise<FieldError[]>;
 const judges = new Map<unknown, Judge>();

@@ -105,6 +105,7 @@ export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
   if (!type) throw new Error('must start with sqlite:, mysql://, mariadb:// or postgres://');
   const database = decodeURIComponent(parsed.pathname.slice(1));
   if (!parsed.hostname || !database) throw new Error('needs a host and a database name');
+  const prepared = ['false', '0'].includes(parsed.searchParams.get('prepared') ?? '') ? { prepared: false } : {};
   const ssl = parsed.searchParams.get('ssl') ?? parsed.searchParams.get('sslmode');
   return {
     type,
@@ -114,7 +115,7 @@ export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
     user: decodeURIComponent(parsed.username),
     password: decodeURIComponent(parsed.password),
     ssl: ssl !== null && !['false', '0', 'disable'].includes(ssl),
-    ...(['false', '0'].includes(parsed.searchParams.get('prepared') ?? '') ? { prepared: false } : {}),
+    ...prepared,
   };
 }
 

@@ -4,7 +4,8 @@ import { DriverFactory } from 'typeorm/driver/DriverFactory.js';
 import { StartRefused } from '../common/start-refused.js';
 import type { DatabaseChoice } from '../config/config.js';
 import { MIGRATIONS } from '../schema/migrations/index.js';
-import { lockMigrations, type Tell } from './migration-lock.js';
+import type { Tell } from '../schema/tell.js';
+import { lockMigrations } from './migration-lock.js';
 import { Pulse } from './pulse.js';
 import { serializeTransactions, sqliteDriver } from './sqlite.js';
 import {
@@ -242,6 +243,7 @@ export class AppDataSource extends DataSource {
   async migrateWith(runner: QueryRunner, tell: Tell, only?: readonly string[]): Promise<void> {
     const all = this.migrations;
     if (only) Object.assign(this, { migrations: all.filter((one) => only.includes(one.name ?? one.constructor.name)) });
+    Object.assign(runner.data, { tell });
     const executor = new MigrationExecutor(this, runner);
     executor.transaction = 'each';
     const names = async () => (await executor.getExecutedMigrations()).map(({ name }) => name);

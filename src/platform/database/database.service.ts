@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { clockOffsetMs, isClockOff, sleep, within } from '../common/clock.js';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 import { StartRefused } from '../common/start-refused.js';
 import { readChoice, writeChoice } from '../config/choice-file.js';
 import type { Config, DatabaseChoice } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { Events } from '../events/events.js';
-import { provide } from '../metrics/metrics.js';
+import { Metrics } from '../metrics/metrics.js';
 import { AppDataSource } from './app-data-source.js';
 import { DatabaseClock } from './clock.js';
 import { isDatabaseDown, isDatabaseSlow } from './db.js';
@@ -49,6 +49,8 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     private readonly source: AppDataSource,
     private readonly events: Events,
     private readonly sealed: SealedValues,
+    private readonly metrics: Metrics,
+    private readonly logger: Logger,
   ) {
     this.clock = new DatabaseClock(source);
   }
@@ -64,8 +66,8 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   }
 
   onModuleInit(): void {
-    provide('zoneward_database_connections', () => this.source.connections());
-    provide('zoneward_clock_offset_seconds', () => ({ database: clockOffsetMs() / 1000 }));
+    this.metrics.provide('zoneward_database_connections', () => this.source.connections());
+    this.metrics.provide('zoneward_clock_offset_seconds', () => ({ database: clockOffsetMs() / 1000 }));
     const embedded: DatabaseChoice = { type: 'sqlite', path: `${this.config.dataDir}/zoneward.db` };
     this.choice = this.config.database ?? readChoice(this.config.dataDir);
     if (!this.choice && this.config.admin) {
@@ -87,7 +89,10 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
       await this.openOnce(this.choice);
     } catch (error) {
       if (error instanceof StartRefused) throw error;
-      log().error({ err: (error as Error).message, why: this.trouble }, 'the database cannot be opened; trying again');
+      this.logger.error(
+        { err: (error as Error).message, why: this.trouble },
+        'the database cannot be opened; trying again',
+      );
       this.retry();
     }
   }
@@ -114,11 +119,11 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     this.timer = setTimeout(() => {
       this.openOnce(this.choice as DatabaseChoice).catch((error: Error) => {
         if (error instanceof StartRefused) {
-          log().fatal(error.message);
+          this.logger.fatal(error.message);
           this.whenRefused();
           return;
         }
-        log().warn({ err: error.message, why: this.trouble }, 'the database is still down');
+        this.logger.warn({ err: error.message, why: this.trouble }, 'the database is still down');
         this.retry();
       });
     }, RETRY_MS);
@@ -140,7 +145,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
 
   private async openAndPrepare(choice: DatabaseChoice): Promise<void> {
     this.accepted = false;
-    await this.source.open(choice, (fields, words) => log().info(fields, words));
+    await this.source.open(choice, (fields, words, level = 'info') => this.logger[level](fields, words));
     try {
       if (!this.mayLack) await this.sealed.check();
       this.unfit = null;
@@ -151,7 +156,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
       await this.source.destroy();
       throw error;
     }
-    log().info({ type: this.source.options.type }, 'database open, schema up to date');
+    this.logger.info({ type: this.source.options.type }, 'database open, schema up to date');
     if (!this.watching) void this.watch();
     await this.events.emit('database.opened');
   }
@@ -169,15 +174,15 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     if (!this.open || this.stopped) return;
     try {
       const why = await whyUnfit(this.source);
-      if (why && why !== this.unfit) log().error(why);
-      if (!why && this.unfit) log().info('the schema of the database is the one of this program again');
+      if (why && why !== this.unfit) this.logger.error(why);
+      if (!why && this.unfit) this.logger.info('the schema of the database is the one of this program again');
       this.unfit = why;
       await this.clock.look();
       if (!why) for (const task of this.looks) await task();
     } catch (error) {
       // one that is away says nothing new
       if (!isDatabaseDown(error) && !isDatabaseSlow(error) && !this.stopped)
-        log().warn({ err: (error as Error).message }, 'the database could not be looked at');
+        this.logger.warn({ err: (error as Error).message }, 'the database could not be looked at');
     }
     await this.tellClock();
   }
@@ -187,8 +192,8 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     this.clockTold = !this.clockTold;
     const offset_seconds = Math.round(clockOffsetMs()) / 1000;
     const which = { offset_seconds, replica: hostname() };
-    if (!this.clockTold) return log().info(which, 'the clock of this machine is right again');
-    log().error(which, 'the clock of this machine is off from that of the database: it takes no jobs');
+    if (!this.clockTold) return this.logger.info(which, 'the clock of this machine is right again');
+    this.logger.error(which, 'the clock of this machine is off from that of the database: it takes no jobs');
     const way = offset_seconds > 0 ? 'ahead of' : 'behind';
     const text = `The clock of ${which.replica} is ${Math.abs(offset_seconds)} s ${way} that of the database; it takes no jobs`;
     await this.events.emit('notice', { event: 'clock.off', text, details: which });

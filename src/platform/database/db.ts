@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, QueryFailedError } from 'typeorm';
 import { sleep } from '../common/clock.js';
-import { traced } from '../traces/traces.js';
+import { Traces } from '../traces/traces.js';
 import { AppDataSource } from './app-data-source.js';
 
 /** Values for `?` placeholders. */
@@ -10,7 +10,7 @@ export type SqlValue = string | number | boolean | null;
 /** A connection, or the pool, of a driver, as far as `Db` needs it. */
 interface Postgres {
   query(
-    query: { name?: string; text: string },
+    query: { name: string | undefined; text: string },
     values: SqlValue[],
   ): Promise<{ rows: unknown[]; rowCount: number | null }>;
 }
@@ -141,6 +141,14 @@ export function pointsNowhere(error: unknown): boolean {
   return /^(23503|ER_NO_REFERENCED_ROW.*)$/.test(code ?? '') || /FOREIGN KEY constraint failed/.test(message ?? '');
 }
 
+async function sendToMysql(connection: Mysql, { name, text }: Statement, values: SqlValue[]): Promise<Answer> {
+  const result = await new Promise<MysqlResult>((resolve, reject) =>
+    connection[name ? 'execute' : 'query'](text, values, (error, answer) => (error ? reject(error) : resolve(answer))),
+  );
+  if (Array.isArray(result)) return { rows: result, affected: 0 };
+  return { rows: [], affected: result.affectedRows, inserted: result.insertId };
+}
+
 /**
  * Plain SQL for hot paths and for statements that the query builder says worse. One text for all kinds: `?`
  * placeholders, no quoted names, nothing that only one kind knows. Booleans come back as 0/1 or true/false, counts as
@@ -156,7 +164,10 @@ export class Db {
   /** what waits for the end of the transactions that run */
   private readonly afterwards = new WeakMap<EntityManager, (() => void)[]>();
 
-  constructor(readonly source: AppDataSource) {}
+  constructor(
+    readonly source: AppDataSource,
+    private readonly traces: Traces,
+  ) {}
 
   /** `?` placeholders as the driver wants them. */
   text(sql: string): string {
@@ -222,26 +233,18 @@ export class Db {
     }
     const connection: unknown = runner ? await runner.connect() : this.source.pool();
     const statement = this.statement(sql);
+    if (type !== 'postgres') return sendToMysql(connection as Mysql, statement, values);
     const { name, text } = statement;
-    if (type === 'postgres') {
-      try {
-        const { rows, rowCount } = await (connection as Postgres).query({ name, text }, values);
-        return { rows, affected: rowCount ?? 0 };
-      } catch (error) {
-        if (!name || !again || driverError(error).code !== STALE) throw error;
-        if (statement.name === name) statement.name = `z${++this.prepared}`;
-        // a transaction is over with its first error, and begins again by itself
-        if (runner) throw error;
-        return this.send(sql, values, undefined, false);
-      }
+    try {
+      const { rows, rowCount } = await (connection as Postgres).query({ name, text }, values);
+      return { rows, affected: rowCount ?? 0 };
+    } catch (error) {
+      if (!name || !again || driverError(error).code !== STALE) throw error;
+      if (statement.name === name) statement.name = `z${++this.prepared}`;
+      // a transaction is over with its first error, and begins again by itself
+      if (runner) throw error;
+      return this.send(sql, values, undefined, false);
     }
-    const result = await new Promise<MysqlResult>((resolve, reject) =>
-      (connection as Mysql)[name ? 'execute' : 'query'](text, values, (error, answer) =>
-        error ? reject(error) : resolve(answer),
-      ),
-    );
-    if (Array.isArray(result)) return { rows: result, affected: 0 };
-    return { rows: [], affected: result.affectedRows, inserted: result.insertId };
   }
 
   private statement(sql: string): Statement {
@@ -271,8 +274,10 @@ export class Db {
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { type } = this.source.options;
     const attributes = { 'db.system.name': SYSTEMS[type] ?? type };
-    const [result, afterwards] = await traced('transaction', { client: true, place: 'child', attributes }, () =>
-      this.again(() => this.once(work)),
+    const [result, afterwards] = await this.traces.span(
+      'transaction',
+      { client: true, place: 'child', attributes },
+      () => this.again(() => this.once(work)),
     );
     for (const task of afterwards) task();
     return result;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 import { DatabaseService } from './database.service.js';
 import { Db, isDuplicate } from './db.js';
 import type { InstallationRow } from './installation.entity.js';
@@ -39,6 +39,7 @@ export class Installation {
   constructor(
     private readonly db: Db,
     private readonly database: DatabaseService,
+    private readonly logger: Logger,
   ) {}
 
   /** Call it in `onModuleInit` of the service; a command of the administration does not work on the database. */
@@ -92,8 +93,8 @@ export class Installation {
     if (found && this.place) await this.db.run('UPDATE installation SET seen_at = ?', [now()]);
     const before = this.known;
     this.known = { pause: found };
-    if (found && !before?.pause) log().warn({ ...found }, `paused: ${found.reason}. ${RESUME}`);
-    if (!found && before?.pause) log().info('resumed: jobs run, and providers are written to');
+    if (found && !before?.pause) this.logger.warn({ ...found }, `paused: ${found.reason}. ${RESUME}`);
+    if (!found && before?.pause) this.logger.info('resumed: jobs run, and providers are written to');
   }
 
   private row(): Promise<InstallationRow | undefined> {

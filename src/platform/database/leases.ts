@@ -4,7 +4,7 @@ import { hasJumped, MAX_CLOCK_OFFSET_MS, now, sleep } from '../common/clock.js';
 import { requestDeadline } from '../common/deadline.js';
 import { AppError, CODES, errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 import { DatabaseClock } from './clock.js';
 import { Db, isDuplicate, marks } from './db.js';
 import { KeyedMutex } from './keyed-mutex.js';
@@ -118,7 +118,10 @@ export class Leases {
   /** waiters of this process queue here and do not poll the database */
   private readonly lines = new KeyedMutex();
 
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly logger: Logger,
+  ) {}
 
   /**
    * Runs `work` while holding all the names; waits for them in one order, so that two callers never wait for each
@@ -185,6 +188,8 @@ export class Leases {
       });
     };
     try {
+      // what the database would take for over would be taken away at once
+      if (hasJumped()) await new DatabaseClock(this.db.source).look();
       await this.take(holding, until);
       const heldUntil = () => Math.min(holding.until.mono, performance.now() + holding.until.wall - Date.now());
       return await work({ owner: holding.owner, heldUntil, confirm, release });
@@ -194,7 +199,7 @@ export class Leases {
       clearInterval(timer);
       if (!released)
         await this.giveBack(holding).catch((err) =>
-          log().warn({ err }, 'a lease was not given back; it ends by itself'),
+          this.logger.warn({ err }, 'a lease was not given back; it ends by itself'),
         );
       HOLDINGS.delete(holding.owner);
     }
@@ -202,36 +207,42 @@ export class Leases {
 
   private async take(holding: Holding, until: number): Promise<void> {
     const { keys, scope, whole } = holding;
-    // what the database would take for over would be taken away at once
-    if (hasJumped()) await new DatabaseClock(this.db.source).look();
-    let begun = at(0);
-    // those before it are ours: who waits for a name has none that comes after it, so nobody waits in a circle
-    let next = 0;
-    // the first time without a look, since nearly always all is free
-    for (let looks = 0; ; looks++) {
-      const { free, way } = looks ? await this.look(keys.slice(next), scope) : { free: keys.length, way: true };
-      if (!way && next) {
-        await this.giveBack(holding);
-        next = 0;
-      }
-      const more = keys.slice(next, way ? next + free : next);
-      if (!next) begun = moment();
-      if (more.length && (await this.insert(holding, more))) next += more.length;
-      if (next === keys.length && !(await this.opposed(holding))) {
-        if (!looks) holding.until = later(begun, LIFE_MS - MARGIN_MS);
+    const begun = moment();
+    // the first time without a look, since nearly always all is free; those that are ours come before all others:
+    // a waiter for a name holds none that sorts after it, so there is no deadlock
+    let ours = await this.insert(holding, keys);
+    if (ours && !(await this.opposed(holding))) {
+      holding.until = later(begun, LIFE_MS - MARGIN_MS);
+      return;
+    }
+    for (let looks = 1; ; looks++) {
+      ours = await this.takeFree(holding, ours);
+      if (ours === keys.length) {
+        const opposed = await this.opposed(holding);
         // what was taken before a long wait may be lost again
-        if (!looks || (await this.renew(holding))) return;
-        await this.giveBack(holding);
-        next = 0;
-      }
-      if (!looks) continue;
-      if (!whole && next === keys.length) {
-        await this.giveBack(holding);
-        next = 0;
+        if (!opposed && (await this.renew(holding))) return;
+        if (!opposed || !whole) {
+          await this.giveBack(holding);
+          ours = 0;
+        }
       }
       // not in the line of the whole while it may wait for what is taken here
-      await this.pause(looks, until, next ? null : scope);
+      await this.pause(looks, until, ours ? null : scope);
     }
+  }
+
+  /**
+   * Takes what is free behind those that are ours, or gives them back while somebody has the whole.
+   * @returns how many are ours then
+   */
+  private async takeFree(holding: Holding, ours: number): Promise<number> {
+    const { free, way } = await this.look(holding.keys.slice(ours), holding.scope);
+    if (!way) {
+      if (ours) await this.giveBack(holding);
+      return 0;
+    }
+    const more = holding.keys.slice(ours, ours + free);
+    return more.length ? ours + (await this.insert(holding, more)) : ours;
   }
 
   /** How many of the names are free, from the first on, and whether nobody holds their whole. */
@@ -262,17 +273,17 @@ export class Leases {
     return new Set(rows.filter((row) => gone < free.length || !free.includes(row)).map((row) => row.name));
   }
 
-  /** @returns false, and none is taken, when somebody has one of them */
-  private async insert({ owner, scope }: Holding, keys: string[]): Promise<boolean> {
+  /** @returns how many were taken: none, when somebody has one of them */
+  private async insert({ owner, scope }: Holding, keys: string[]): Promise<number> {
     const expires = now(LIFE_MS);
     try {
       await this.db.run(
         `INSERT INTO leases (name, owner, expires_at, scope) VALUES ${keys.map(() => '(?, ?, ?, ?)').join(', ')}${BRIEF}`,
         keys.flatMap((key) => [key, owner, expires, scope]),
       );
-      return true;
+      return keys.length;
     } catch (error) {
-      if (isDuplicate(error)) return false;
+      if (isDuplicate(error)) return 0;
       throw error;
     }
   }

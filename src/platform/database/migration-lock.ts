@@ -1,8 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { sleep } from '../common/clock.js';
-
-/** What happens while a database is opened, for the log. */
-export type Tell = (fields: object, words: string) => void;
+import type { Tell } from '../schema/tell.js';
 
 /** any constant, the same in every process; PostgreSQL keeps such locks by database */
 const LOCK = 748_113_901;

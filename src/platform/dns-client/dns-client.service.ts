@@ -30,7 +30,7 @@ export interface Asking {
   recurse: boolean;
   /** Timeout in ms of the whole exchange. */
   timeoutMs: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * See `mayConnect`: given for servers that zone owners may name, omitted for those that administrators configured.
    */
@@ -221,6 +221,10 @@ function readable(message: Message | null): Message {
   return message;
 }
 
+function assertSmall(raw: Buffer): void {
+  if (raw.length > MAX_PACKET) throw new TooMuch(`the answer is too large: more than ${MAX_PACKET} octets over UDP`);
+}
+
 const overUdp =
   (host: string, port: number): Carry =>
   (message, fits, signal) =>
@@ -246,8 +250,7 @@ const overUdp =
       socket.on('error', failed);
       socket.on('message', (raw) => {
         try {
-          if (raw.length > MAX_PACKET)
-            throw new TooMuch(`the answer is too large: more than ${MAX_PACKET} octets over UDP`);
+          assertSmall(raw);
           const answer = fits(raw);
           // a packet that does not match may be spoofed: the answer may still come
           if (answer) end(() => resolve(answer));

@@ -105,63 +105,98 @@ export function fromCell(kind: CellKind, cell: Cell): Cell | Buffer {
   return kind === 'bytes' && typeof cell === 'string' ? Buffer.from(cell, 'base64') : cell;
 }
 
+type Broken = (words: string) => DumpError;
+
+const UNREADABLE = new Set<string | undefined>(['ENOENT', 'EACCES', 'EISDIR']);
+
 /**
  * The lines of a dump in order.
  * @throws DumpError when the file is truncated, modified, or something else
  */
 export async function* readDump(path: string): AsyncGenerator<DumpLine> {
-  const hash = createHash('sha256');
   const source = createReadStream(path);
   const gunzip = createGunzip();
   const unpacked = source.pipe(gunzip).pipe(withShortLines());
   source.on('error', (error) => gunzip.destroy(error));
   gunzip.on('error', (error) => unpacked.destroy(error));
-  let header: DumpHeader | undefined;
-  let table: DumpTable | undefined;
-  let trailer: DumpTrailer | undefined;
-  const rows: Record<string, number> = {};
-  const broken = (words: string) => new DumpError(`${path} ${words}; nothing was changed`);
+  const broken: Broken = (words) => new DumpError(`${path} ${words}; nothing was changed`);
+  const reading = new Reading(broken);
   try {
-    for await (const text of linesOf(unpacked)) {
-      if (trailer) throw broken('goes on behind its end');
-      const line = JSON.parse(text) as DumpLine;
-      if (typeof line !== 'object' || line === null) throw broken('has a line that is none of a backup');
-      if (!header) {
-        header = line as DumpHeader;
-        if (header?.format !== FORMAT) throw broken('is not a backup of this program');
-        if (header.format_version !== FORMAT_VERSION)
-          throw broken(`is of the format ${header.format_version}, which this version does not know`);
-        if (!isHeader(line as unknown as Record<string, unknown>))
-          throw broken('has a header that no program of ours has written');
-      } else if (Array.isArray(line)) {
-        if (!table || line.length !== table.columns.length) throw broken('has a row that fits no table');
-        rows[table.name] = (rows[table.name] ?? 0) + 1;
-      } else if ('end' in line) {
-        trailer = line;
-        if (!areCounts(trailer.rows, header.tables) || !areCounts(trailer.last_ids, header.tables))
-          throw broken('has an end that no program of ours has written');
-        if (trailer.sha256 !== hash.digest('hex')) throw broken('was changed: its checksum is another one');
-      } else {
-        const { table: name } = line as { table: string };
-        table = header.tables.find((one) => one.name === name);
-        if (!table || rows[name] !== undefined) throw broken(`has a table ${name} that its header does not announce`);
-        rows[name] = 0;
-      }
-      if (!trailer) hash.update(`${text}\n`);
-      yield line;
-    }
+    for await (const text of linesOf(unpacked)) yield reading.next(text);
   } catch (error) {
     if (error instanceof DumpError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') throw new DumpError(`${path}: ${message}`);
+    if (UNREADABLE.has(code)) throw new DumpError(`${path}: ${message}`);
     throw broken(`is damaged or cut off (${message})`);
   } finally {
     source.destroy();
   }
-  const counted = header?.tables.map(({ name }) => [name, rows[name]]) ?? [];
-  if (!trailer) throw broken('is cut off: its last line is missing');
-  if (counted.some(([name, count]) => trailer.rows[name as string] !== count))
-    throw broken('does not hold as many rows as it says');
+  reading.assertWhole();
+}
+
+/** What the lines of a dump have said so far. */
+class Reading {
+  private readonly hash = createHash('sha256');
+  private readonly rows: Record<string, number> = {};
+  private header: DumpHeader | undefined;
+  private table: DumpTable | undefined;
+  private trailer: DumpTrailer | undefined;
+
+  constructor(private readonly broken: Broken) {}
+
+  /** @throws DumpError for a line that does not follow those before it; SyntaxError */
+  next(text: string): DumpLine {
+    if (this.trailer) throw this.broken('goes on behind its end');
+    const line = JSON.parse(text) as DumpLine;
+    if (typeof line !== 'object' || line === null) throw this.broken('has a line that is none of a backup');
+    if (!this.header) this.header = headerOf(line, this.broken);
+    else if (Array.isArray(line)) this.count(line);
+    else if ('end' in line) {
+      assertTrailer(line, this.header, this.hash.digest('hex'), this.broken);
+      this.trailer = line;
+    } else this.begin((line as { table: string }).table, this.header);
+    if (!this.trailer) this.hash.update(`${text}\n`);
+    return line;
+  }
+
+  private count(row: Cell[]): void {
+    if (!this.table || row.length !== this.table.columns.length) throw this.broken('has a row that fits no table');
+    const { name } = this.table;
+    this.rows[name] = (this.rows[name] ?? 0) + 1;
+  }
+
+  private begin(name: string, { tables }: DumpHeader): void {
+    this.table = tables.find((one) => one.name === name);
+    if (!this.table || this.rows[name] !== undefined)
+      throw this.broken(`has a table ${name} that its header does not announce`);
+    this.rows[name] = 0;
+  }
+
+  /** @throws DumpError when lines are missing */
+  assertWhole(): void {
+    const { header, trailer, rows } = this;
+    if (!trailer) throw this.broken('is cut off: its last line is missing');
+    if (header?.tables.some(({ name }) => trailer.rows[name] !== rows[name]))
+      throw this.broken('does not hold as many rows as it says');
+  }
+}
+
+/** @throws DumpError */
+function headerOf(line: DumpLine, broken: Broken): DumpHeader {
+  const header = line as DumpHeader;
+  if (header.format !== FORMAT) throw broken('is not a backup of this program');
+  if (header.format_version !== FORMAT_VERSION)
+    throw broken(`is of the format ${header.format_version}, which this version does not know`);
+  if (!isHeader(line as unknown as Record<string, unknown>))
+    throw broken('has a header that no program of ours has written');
+  return header;
+}
+
+/** @param sha256 of all lines before it @throws DumpError */
+function assertTrailer(trailer: DumpTrailer, { tables }: DumpHeader, sha256: string, broken: Broken): void {
+  if (!areCounts(trailer.rows, tables) || !areCounts(trailer.last_ids, tables))
+    throw broken('has an end that no program of ours has written');
+  if (trailer.sha256 !== sha256) throw broken('was changed: its checksum is another one');
 }
 
 /** Reads and verifies a whole dump before it is used. @throws DumpError */

@@ -217,24 +217,35 @@ async function dropAll(source: AppDataSource, runner: QueryRunner, kind: Databas
 const bound = (kind: DatabaseKind, value: Cell | Buffer) =>
   kind === 'sqlite' && typeof value === 'boolean' ? Number(value) : value;
 
+/** Characters of a row, about. */
+const sizeOf = (row: Cell[]): number =>
+  row.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? cell.length : 8), 0);
+
+/** One statement for some rows of a table. @throws DumpError */
+async function insert(
+  runner: QueryRunner,
+  kind: DatabaseKind,
+  { name, columns }: DumpTable,
+  batch: unknown[][],
+): Promise<void> {
+  let n = 0;
+  const mark = () => (kind === 'postgresql' ? `$${++n}` : '?');
+  const rows = batch.map(() => `(${columns.map(mark).join(', ')})`).join(', ');
+  const names = columns.map((column) => column.name).join(', ');
+  try {
+    await runner.query(`INSERT INTO ${name} (${names}) VALUES ${rows}`, batch.flat());
+  } catch (error) {
+    throw new DumpError(`The database did not take rows of ${name}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 async function insertAll(runner: QueryRunner, kind: DatabaseKind, file: string, tables: DumpTable[]): Promise<void> {
   let table: DumpTable | undefined;
   let batch: unknown[][] = [];
   let characters = 0;
   const flush = async () => {
     if (!table || !batch.length) return;
-    const { name, columns } = table;
-    let n = 0;
-    const mark = () => (kind === 'postgresql' ? `$${++n}` : '?');
-    const rows = batch.map(() => `(${columns.map(mark).join(', ')})`).join(', ');
-    try {
-      await runner.query(
-        `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES ${rows}`,
-        batch.flat(),
-      );
-    } catch (error) {
-      throw new DumpError(`The database did not take rows of ${name}: ${(error as Error).message}`, { cause: error });
-    }
+    await insert(runner, kind, table, batch);
     batch = [];
     characters = 0;
   };
@@ -242,7 +253,7 @@ async function insertAll(runner: QueryRunner, kind: DatabaseKind, file: string, 
     if (Array.isArray(line)) {
       const { columns } = table as DumpTable;
       batch.push(line.map((cell, i) => bound(kind, fromCell(columns[i]?.kind ?? 'text', cell))));
-      for (const cell of line) characters += typeof cell === 'string' ? cell.length : 8;
+      characters += sizeOf(line);
       const full = batch.length >= ROWS || batch.length * columns.length >= VALUES || characters >= CHARACTERS;
       if (full) await flush();
     } else if ('table' in line) {

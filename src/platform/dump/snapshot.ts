@@ -1,7 +1,7 @@
 import type { AppDataSource } from '../database/app-data-source.js';
 import { sqlite } from '../database/sqlite-module.js';
 
-export type Cells = Record<string, unknown>;
+type Cells = Record<string, unknown>;
 
 /** A consistent read-only view of the database. */
 export interface Snapshot {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 
 /** The events that channels can be notified of. */
 export const NOTICE_EVENTS = [
@@ -29,10 +29,10 @@ export interface Notice {
   event: NoticeEvent;
   /** one line of plain words, English, no secrets */
   text: string;
-  domain?: string | null;
+  domain?: string | null | undefined;
   /** ids of the channels to use; left out: all that ask for the event */
-  channels?: readonly string[];
-  details?: Record<string, string | number | null>;
+  channels?: readonly string[] | undefined;
+  details?: Record<string, string | number | null> | undefined;
 }
 
 /** What became of a run of a job. */
@@ -101,6 +101,8 @@ type Listener<E extends keyof EventArgs> = (...args: EventArgs[E]) => unknown;
 export class Events {
   private readonly listeners = new Map<string, ((...args: never[]) => unknown)[]>();
 
+  constructor(private readonly logger: Logger) {}
+
   /** Call it in `onModuleInit`. */
   on<E extends keyof EventArgs>(event: E, listener: Listener<E>): void {
     this.listeners.set(event, [...(this.listeners.get(event) ?? []), listener]);
@@ -115,7 +117,7 @@ export class Events {
       try {
         await listener(...args);
       } catch (error) {
-        log().error({ err: error, event }, 'what follows an event failed');
+        this.logger.error({ err: error, event }, 'what follows an event failed');
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { timeMs, within } from '../common/clock.js';
-import { log } from '../common/logger.js';
+import type { Logger } from '../common/logger.js';
 import type { RedisLink } from '../redis/redis-link.js';
 import type { Engine } from './engine.js';
 
@@ -15,8 +15,6 @@ const RETRY_MS = 1000;
 const MAX_PLANNED = 2000;
 /** entries of BullMQ's own event log, which is for debugging only */
 const MAX_EVENTS = 1000;
-
-const failed = (error: Error): void => log().debug({ err: error.message }, 'BullMQ');
 
 /** BullMQ on one connection; it is replaced when the connection breaks, since BullMQ may not reconnect by itself. */
 interface Line {
@@ -32,6 +30,7 @@ export class BullEngine implements Engine {
   private readonly planned = new Map<number, string>();
   private stopped = false;
   private resting = false;
+  private readonly failed = (error: Error): void => this.logger.debug({ err: error.message }, 'BullMQ');
 
   /**
    * @param name of the installation, so that several may share one Redis
@@ -43,6 +42,7 @@ export class BullEngine implements Engine {
     private readonly name: string,
     private readonly due: (id: number) => Promise<void>,
     private readonly changed: () => void,
+    private readonly logger: Logger,
   ) {}
 
   get up(): boolean {
@@ -76,7 +76,7 @@ export class BullEngine implements Engine {
     if (this.resting === resting) return;
     this.resting = resting;
     const worker = this.line?.worker;
-    if (resting) void worker?.pause(true).catch(failed);
+    if (resting) void worker?.pause(true).catch(this.failed);
     else void worker?.resume();
   }
 
@@ -88,7 +88,7 @@ export class BullEngine implements Engine {
   private open({ Queue, Worker }: typeof import('bullmq'), link: Redis): void {
     const clients: Redis[] = [];
     const kept = (client: Redis): Redis => {
-      client.on('error', failed);
+      client.on('error', this.failed);
       clients.push(client);
       // BullMQ duplicates the client, and does not close all duplicates when Redis is unavailable
       const { duplicate } = client;
@@ -110,9 +110,9 @@ export class BullEngine implements Engine {
       runRetryDelay: RETRY_MS,
     });
     // the link sees the same errors, and logs them
-    queue.on('error', failed);
-    worker.on('error', failed);
-    if (this.resting) void worker.pause(true).catch(failed);
+    queue.on('error', this.failed);
+    worker.on('error', this.failed);
+    if (this.resting) void worker.pause(true).catch(this.failed);
     this.line = { queue, worker, clients };
   }
 

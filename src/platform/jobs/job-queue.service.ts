@@ -38,22 +38,22 @@ export class JobQueue {
    * @returns its id
    */
   async enqueue(name: string, payload: unknown, key: string | null): Promise<number> {
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
       const known = key === null ? undefined : await this.repository.byKey(key);
-      if (!known) {
-        const id = await this.repository.insert({ name, kind: 'once', key, payload, everyMs: null });
-        if (id !== null) return id;
-      } else {
-        if (known.state === 'waiting') return known.id;
-        const json = JSON.stringify(payload ?? null);
-        const asked =
-          known.state === 'running'
-            ? await this.repository.askAgain(known, json)
-            : await this.repository.renewEnded(known, json);
-        if (asked) return known.id;
-      }
-      if (attempt === TRIES) throw new Error(`the job ${name} could not be made`);
+      const id = known
+        ? await this.again(known, JSON.stringify(payload ?? null))
+        : await this.repository.insert({ name, kind: 'once', key, payload, everyMs: null });
+      if (id !== null) return id;
     }
+    throw new Error(`the job ${name} could not be made`);
+  }
+
+  /** @returns its id; null: another process has changed it meanwhile */
+  private async again(known: DueRow, json: string): Promise<number | null> {
+    if (known.state === 'waiting') return known.id;
+    const running = known.state === 'running';
+    const asked = await (running ? this.repository.askAgain(known, json) : this.repository.renewEnded(known, json));
+    return asked ? known.id : null;
   }
 
   /**
@@ -67,19 +67,26 @@ export class JobQueue {
     key: string | null,
     owner: string | null,
   ): Promise<DueRow | { runs: number }> {
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
       const known = key === null ? undefined : await this.repository.byKey(key);
       if (known?.state === 'running' && !isDue(known)) return { runs: known.id };
-      if (known) {
-        const ours = await this.repository.takeAnew(known, JSON.stringify(payload ?? null), owner);
-        if (ours) return ours;
-      } else {
-        const id = await this.repository.insert({ name, kind: 'once', key, payload, everyMs: null }, owner);
-        const row = id === null ? undefined : await this.repository.one(id);
-        if (row) return row;
-      }
-      if (attempt === TRIES) throw new Error(`the job ${name} could not be begun`);
+      const row = known
+        ? await this.repository.takeAnew(known, JSON.stringify(payload ?? null), owner)
+        : await this.made(name, payload, key, owner);
+      if (row) return row;
     }
+    throw new Error(`the job ${name} could not be begun`);
+  }
+
+  /** @returns its row; undefined: another process has made one with this key meanwhile */
+  private async made(
+    name: string,
+    payload: unknown,
+    key: string | null,
+    owner: string | null,
+  ): Promise<DueRow | undefined> {
+    const id = await this.repository.insert({ name, kind: 'once', key, payload, everyMs: null }, owner);
+    return id === null ? undefined : this.repository.one(id);
   }
 
   /**

@@ -3,7 +3,7 @@ import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { Installation } from '../database/installation.js';
-import { provide } from '../metrics/metrics.js';
+import { Metrics } from '../metrics/metrics.js';
 import { stoppedSince, subjectOf } from './job-state.js';
 import { Jobs } from './jobs.js';
 import { type JobFilter, JobsRepository, type ShownRow } from './jobs.repository.js';
@@ -39,10 +39,11 @@ export class JobReader implements OnModuleInit {
     private readonly jobs: Jobs,
     private readonly repository: JobsRepository,
     private readonly installation: Installation,
+    private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
-    provide('zoneward_jobs', () => this.count());
+    this.metrics.provide('zoneward_jobs', () => this.count());
   }
 
   /** Newest first, unless a sort is given. */

@@ -1,15 +1,16 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { isClockOff, MAX_CLOCK_OFFSET_MS, sleep, timeMs, within } from '../common/clock.js';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown, whyUnwritable } from '../database/db.js';
 import { Installation } from '../database/installation.js';
 import { Events } from '../events/events.js';
 import { RedisLink } from '../redis/redis-link.js';
+import { Traces } from '../traces/traces.js';
 import { BullEngine } from './bull-engine.js';
 import type { Engine } from './engine.js';
 import { JobQueue } from './job-queue.service.js';
-import { isDue } from './job-state.js';
+import { type DueRow, isDue } from './job-state.js';
 import { Jobs, type JobWorker, type Started } from './jobs.js';
 import { JobsRepository, LOOK } from './jobs.repository.js';
 import { JobRuns, type Looker } from './runs.js';
@@ -60,8 +61,11 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     private readonly database: DatabaseService,
     private readonly events: Events,
     private readonly installation: Installation,
+    traces: Traces,
+    private readonly logger: Logger,
   ) {
-    this.runs = new JobRuns(jobs, queue, repository, this, this.stopping.signal, events, () => installation.halted);
+    const { signal } = this.stopping;
+    this.runs = new JobRuns(jobs, queue, repository, this, signal, events, traces, logger, () => installation.halted);
   }
 
   onModuleInit(): void {
@@ -123,9 +127,9 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
       }
       if (row && isDue(row, await this.patience())) await (await this.runs.begin(row))?.end;
     };
-    this.engine = new BullEngine(this.redis, `jobs-${await this.queue.birth()}`, due, () => this.wake());
+    this.engine = new BullEngine(this.redis, `jobs-${await this.queue.birth()}`, due, () => this.wake(), this.logger);
     await this.engine.start().catch((error: Error) => {
-      log().error({ err: error }, 'jobs cannot be handed out by Redis; they are found in the database');
+      this.logger.error({ err: error }, 'jobs cannot be handed out by Redis; they are found in the database');
     });
   }
 
@@ -133,39 +137,54 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     this.looking = true;
     this.again = false;
     clearTimeout(this.timer);
-    let told = false;
     let wait = LOOK_MS;
     try {
       if (this.database.open && !this.installation.halted) await this.prepare();
       this.engine?.rest(isClockOff());
-      told = this.engine?.up ?? false;
+      const told = this.engine?.up ?? false;
       if (told) wait = NET_MS;
-      const names = [...this.jobs.scheduled.keys(), ...this.jobs.handlers.keys()];
-      const patience = this.database.open ? await this.patience() : 0;
-      let rows = this.database.open ? await this.repository.next(names) : [];
-      // no scheduled jobs: the database was replaced, and they need their rows again
-      if (!rows.some(({ kind }) => kind === 'scheduled')) this.registered = 0;
-      for (let page = 1; rows.length; page++) {
-        let left = false;
-        for (const row of rows) {
-          if (isDue(row, Math.max(patience, told ? GRACE_MS : 0))) left = !(await this.runs.begin(row)) || left;
-          else if (row.state !== 'waiting') continue;
-          else if (told) this.engine?.plan(row.id, row.next_at);
-          else wait = Math.min(wait, Date.parse(row.next_at) - timeMs());
-        }
-        // jobs without a free slot for their owner must not hide jobs of others behind them
-        const more = left && rows.length === LOOK && page < MOST_PAGES;
-        rows = more ? await this.repository.next(names, rows.at(-1)) : [];
-      }
+      await this.beginDue(told, ({ id, next_at }) => {
+        if (told) this.engine?.plan(id, next_at);
+        else wait = Math.min(wait, Date.parse(next_at) - timeMs());
+      });
       this.trouble = null;
     } catch (error) {
       const err = whyUnwritable(error) ?? error;
-      if (!isDatabaseDown(error) && err !== this.trouble) log().error({ err }, 'jobs could not be looked for');
+      if (!isDatabaseDown(error) && err !== this.trouble) this.logger.error({ err }, 'jobs could not be looked for');
       this.trouble = err;
     } finally {
       this.looking = false;
       this.lookIn(this.again ? 0 : wait);
     }
+  }
+
+  /**
+   * Begins the jobs that are due.
+   * @param told whether others tell of them, too
+   * @param plan is called with each that waits for its time
+   */
+  private async beginDue(told: boolean, plan: (row: DueRow) => void): Promise<void> {
+    const names = [...this.jobs.scheduled.keys(), ...this.jobs.handlers.keys()];
+    const late = await this.lateness(told);
+    let rows = this.database.open ? await this.repository.next(names) : [];
+    // no scheduled jobs: the database was replaced, and they need their rows again
+    if (!rows.some(({ kind }) => kind === 'scheduled')) this.registered = 0;
+    for (let page = 1; rows.length; page++) {
+      let left = false;
+      for (const row of rows) {
+        if (isDue(row, late)) left = !(await this.runs.begin(row)) || left;
+        else if (row.state === 'waiting') plan(row);
+      }
+      // jobs without a free slot for their owner must not hide jobs of others behind them
+      const more = left && rows.length === LOOK && page < MOST_PAGES;
+      rows = more ? await this.repository.next(names, rows.at(-1)) : [];
+    }
+  }
+
+  /** ms by which a job must be late before a look begins it. */
+  private async lateness(told: boolean): Promise<number> {
+    const patience = this.database.open ? await this.patience() : 0;
+    return Math.max(patience, told ? GRACE_MS : 0);
   }
 
   /** Plans the next look, in place of the one that was planned. */

@@ -2,10 +2,10 @@ import { now, timeMs } from '../common/clock.js';
 import { requestDeadline, withoutDeadline } from '../common/deadline.js';
 import { errors } from '../common/errors.js';
 import { FairPool, type Share } from '../common/fair-pool.js';
-import { log } from '../common/logger.js';
+import type { Logger } from '../common/logger.js';
 import { HOLDINGS, newHolding } from '../database/process-name.js';
 import type { Events, JobNews } from '../events/events.js';
-import { traced } from '../traces/traces.js';
+import type { Traces } from '../traces/traces.js';
 import type { JobQueue } from './job-queue.service.js';
 import { type DueRow, stored, subjectOf } from './job-state.js';
 import type { Handler, JobRun, Jobs, Started } from './jobs.js';
@@ -62,6 +62,8 @@ export class JobRuns {
     private readonly looker: Looker,
     private readonly stopping: AbortSignal,
     private readonly events: Events,
+    private readonly traces: Traces,
+    private readonly logger: Logger,
     private readonly halted: () => string | null,
   ) {}
 
@@ -171,7 +173,9 @@ export class JobRuns {
     const once = this.jobs.handlers.has(row.name);
     // the run goes on after its request is answered
     const end = withoutDeadline(() => this.run(row, owner))
-      .catch((error: Error) => log().warn({ job: row.name, id: row.id, err: error.message }, 'a job is not noted'))
+      .catch((error: Error) =>
+        this.logger.warn({ job: row.name, id: row.id, err: error.message }, 'a job is not noted'),
+      )
       .finally(() => {
         HOLDINGS.delete(owner);
         this.running.delete(row.id);
@@ -218,7 +222,7 @@ export class JobRuns {
     let failure: Error | null = null;
     try {
       const attributes = { 'job.id': id, 'job.attempt': row.tries };
-      const result = await traced(`job ${name}`, { place: 'root', attributes }, () => this.work(row, job));
+      const result = await this.traces.span(`job ${name}`, { place: 'root', attributes }, () => this.work(row, job));
       ending = { ...this.well(row), progress, result: stored(result) };
       tell = (watch) => watch.resolve(result);
     } catch (error) {
@@ -236,7 +240,7 @@ export class JobRuns {
     try {
       if (failure) await this.bury(row, failure, watch !== undefined);
       if (!(await this.repository.end(id, owner, ending)))
-        log().warn({ job: name, id }, 'a job was taken over meanwhile');
+        this.logger.warn({ job: name, id }, 'a job was taken over meanwhile');
       else {
         this.tellEnd(row, ending);
         if (ending.state === 'waiting') this.looker.plan(id, ending.nextAt);
@@ -280,7 +284,7 @@ export class JobRuns {
     const error = failure.message || failure.name;
     if (this.halted()) return { state: 'waiting', nextAt: now(), tries: tries - 1 };
     if (this.jobs.scheduled.has(name)) {
-      log().warn({ job: name, id, err: failure }, 'a job failed');
+      this.logger.warn({ job: name, id, err: failure }, 'a job failed');
       return { state: 'waiting', nextAt: this.tick(row), error, tries };
     }
     // cut off by the end of this process: another one goes on, and the run does not count as a try
@@ -290,7 +294,7 @@ export class JobRuns {
     const told = this.watches.has(id);
     const over = told || !handler || tries >= triesOf(handler) || !(handler.retry?.(failure) ?? true);
     const words = over ? 'a job failed' : 'a job failed; it will be tried again';
-    log().warn({ job: name, id, tries, err: error }, words);
+    this.logger.warn({ job: name, id, tries, err: error }, words);
     // the caller has the error: nobody else has to look after the job
     const state = told ? 'done' : over ? 'failed' : 'waiting';
     return { state, nextAt: over ? now() : now(delay), error, tries };
@@ -300,7 +304,7 @@ export class JobRuns {
     try {
       await this.jobs.handlers.get(name)?.dead?.(JSON.parse(payload), failure, told);
     } catch (error) {
-      log().error({ job: name, id, err: error }, 'the failure of a job could not be told');
+      this.logger.error({ job: name, id, err: error }, 'the failure of a job could not be told');
     }
   }
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown } from '../database/db.js';
 import { Events } from '../events/events.js';
@@ -22,12 +22,14 @@ export class StopWatch implements OnModuleInit, OnApplicationShutdown {
     private readonly reader: JobReader,
     private readonly repository: JobsRepository,
     private readonly events: Events,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
     this.timer = setInterval(() => {
       void this.look().catch((error: Error) => {
-        if (!isDatabaseDown(error)) log().warn({ err: error.message }, 'jobs that stopped could not be looked for');
+        if (!isDatabaseDown(error))
+          this.logger.warn({ err: error.message }, 'jobs that stopped could not be looked for');
       });
     }, LOOK_MS).unref();
   }
@@ -42,11 +44,11 @@ export class StopWatch implements OnModuleInit, OnApplicationShutdown {
     for (const { id, name, stopped_at } of await this.repository.scheduled()) {
       const found = stopped.get(id);
       if (!found && stopped_at !== null && (await this.repository.noteStop(id, null)))
-        log().info({ job: name }, 'a job that had stopped goes on');
+        this.logger.info({ job: name }, 'a job that had stopped goes on');
       if (!found || stopped_at !== null || !this.seen.has(id) || !(await this.repository.noteStop(id, found.since)))
         continue;
       const { reason, since } = found;
-      log().error({ job: name, id, reason }, 'a job has stopped');
+      this.logger.error({ job: name, id, reason }, 'a job has stopped');
       await this.events.emit('notice', {
         event: 'job.stopped',
         text: `The job ${name} has stopped: ${reason}`,

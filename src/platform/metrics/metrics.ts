@@ -1,16 +1,9 @@
+import { Injectable } from '@nestjs/common';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { allPools } from '../common/fair-pool.js';
 
-/** The metrics of this process. Their labels have few values, all of them known in advance. */
-export const registry = new Registry();
-const registers = [registry];
-
 /** Reads the numbers of a gauge, by the values of its label, when the metrics are read. */
 type Read = () => Record<string, number> | Promise<Record<string, number>>;
-const reads = new Map<string, Read>();
-
-/** Registers the source of a gauge; when it fails, the gauge has no numbers. */
-export const provide = (name: keyof typeof GAUGES, read: Read): void => void reads.set(name, read);
 
 const GAUGES = {
   zoneward_change_sets: { help: 'lists of changes without a known end', label: 'state' },
@@ -43,125 +36,157 @@ const GAUGES = {
   zoneward_event_streams: { help: 'who listens to events at this process', label: 'kind' },
 } as const;
 
-for (const [name, { help, label }] of Object.entries(GAUGES)) {
-  new Gauge({
-    name,
-    help,
-    labelNames: [label],
-    registers,
-    async collect() {
-      this.reset();
-      const read = reads.get(name);
-      let found: Record<string, number> = {};
-      try {
-        found = (await read?.()) ?? {};
-      } catch {
-        // the database is unavailable
-      }
-      for (const [value, n] of Object.entries(found)) this.set({ [label]: value }, n);
-    },
+/** What all applications of one process share: memory, garbage collection, the delay of the event loop. */
+let ofProcess: Registry | undefined;
+
+/** The metrics of one application. Their labels have few values, all of them known in advance. */
+@Injectable()
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly reads = new Map<string, Read>();
+
+  readonly requestSeconds = new Histogram({
+    name: 'zoneward_http_request_duration_seconds',
+    help: 'answered requests by pattern of their route; streams are not counted',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+    registers: [this.registry],
   });
-}
 
-new Gauge({
-  name: 'zoneward_pool_in_use',
-  help: 'places of the pools that users share which are taken in this process',
-  labelNames: ['pool'],
-  registers,
-  collect() {
-    for (const [pool, { inUse }] of allPools()) this.set({ pool }, inUse);
-  },
-});
+  readonly providerSeconds = new Histogram({
+    name: 'zoneward_provider_call_duration_seconds',
+    help: 'calls of providers, with what they waited for; outcome: ok, or the kind of the failure',
+    labelNames: ['kind', 'verb', 'outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+    registers: [this.registry],
+  });
 
-new Gauge({
-  name: 'zoneward_pool_waiting',
-  help: 'who waits for a place of a pool',
-  labelNames: ['pool'],
-  registers,
-  collect() {
-    for (const [pool, { waiting }] of allPools()) this.set({ pool }, waiting);
-  },
-});
+  readonly queueSeconds = new Histogram({
+    name: 'zoneward_provider_queue_wait_seconds',
+    help: 'what requests to a provider wait for the limits of their account',
+    labelNames: ['kind'],
+    buckets: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 120],
+    registers: [this.registry],
+  });
 
-new Counter({
-  name: 'zoneward_pool_refused_total',
-  help: 'who was refused since a pool and its line of who waits were full',
-  labelNames: ['pool'],
-  registers,
-  collect() {
-    this.reset();
-    for (const [pool, { refused }] of allPools()) this.inc({ pool }, refused);
-  },
-});
+  readonly recordChanges = new Counter({
+    name: 'zoneward_record_changes_total',
+    help: 'changes of records by what became of them',
+    labelNames: ['state'],
+    registers: [this.registry],
+  });
 
-export const requestSeconds = new Histogram({
-  name: 'zoneward_http_request_duration_seconds',
-  help: 'answered requests by pattern of their route; streams are not counted',
-  labelNames: ['method', 'route', 'status'],
-  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
-  registers,
-});
+  readonly failoverChecks = new Counter({
+    name: 'zoneward_failover_checks_total',
+    help: 'health checks by what the checkers say together; none: they cannot say',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
 
-export const providerSeconds = new Histogram({
-  name: 'zoneward_provider_call_duration_seconds',
-  help: 'calls of providers, with what they waited for; outcome: ok, or the kind of the failure',
-  labelNames: ['kind', 'verb', 'outcome'],
-  buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
-  registers,
-});
+  readonly logins = new Counter({
+    name: 'zoneward_logins_total',
+    help: 'sign-ins that succeeded, and those that failed',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
 
-export const queueSeconds = new Histogram({
-  name: 'zoneward_provider_queue_wait_seconds',
-  help: 'what requests to a provider wait for the limits of their account',
-  labelNames: ['kind'],
-  buckets: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 120],
-  registers,
-});
+  private readonly remembered = new Counter({
+    name: 'zoneward_remembered_total',
+    help: 'questions that this process answered from memory (hit), or had to ask for (miss)',
+    labelNames: ['what', 'result'],
+    registers: [this.registry],
+  });
 
-export const recordChanges = new Counter({
-  name: 'zoneward_record_changes_total',
-  help: 'changes of records by what became of them',
-  labelNames: ['state'],
-  registers,
-});
+  private readonly info = new Gauge({
+    name: 'zoneward_build_info',
+    help: 'always 1',
+    labelNames: ['version'],
+    registers: [this.registry],
+  });
 
-export const failoverChecks = new Counter({
-  name: 'zoneward_failover_checks_total',
-  help: 'health checks by what the checkers say together; none: they cannot say',
-  labelNames: ['outcome'],
-  registers,
-});
+  constructor() {
+    this.addProvided();
+    this.addPools();
+  }
 
-export const logins = new Counter({
-  name: 'zoneward_logins_total',
-  help: 'sign-ins that succeeded, and those that failed',
-  labelNames: ['result'],
-  registers,
-});
+  /** Registers the source of a gauge; when it fails, the gauge has no numbers. */
+  provide(name: keyof typeof GAUGES, read: Read): void {
+    this.reads.set(name, read);
+  }
 
-const remembered = new Counter({
-  name: 'zoneward_remembered_total',
-  help: 'questions that this process answered from memory (hit), or had to ask for (miss)',
-  labelNames: ['what', 'result'],
-  registers,
-});
+  /** Counts a look-up in a cache of this application. */
+  countRemembered(what: 'connections' | 'zones' | 'issuers', hit: boolean): void {
+    this.remembered.inc({ what, result: hit ? 'hit' : 'miss' });
+  }
 
-/** Counts a look-up in a cache of this process. */
-export const countRemembered = (what: 'connections' | 'zones' | 'issuers', hit: boolean): void =>
-  remembered.inc({ what, result: hit ? 'hit' : 'miss' });
+  /** Begins to measure the process itself. */
+  measureProcess(version: string): void {
+    this.info.set({ version }, 1);
+    if (ofProcess) return;
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
 
-const info = new Gauge({
-  name: 'zoneward_build_info',
-  help: 'always 1',
-  labelNames: ['version'],
-  registers,
-});
+  /** All of them, with those of the process where it is measured. */
+  get all(): Registry {
+    return ofProcess ? Registry.merge([this.registry, ofProcess]) : this.registry;
+  }
 
-let begun = false;
+  private addProvided(): void {
+    const { reads } = this;
+    const registers = [this.registry];
+    for (const [name, { help, label }] of Object.entries(GAUGES)) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers,
+        async collect() {
+          this.reset();
+          const read = reads.get(name);
+          let found: Record<string, number> = {};
+          try {
+            found = (await read?.()) ?? {};
+          } catch {
+            // the database is unavailable
+          }
+          for (const [value, n] of Object.entries(found)) this.set({ [label]: value }, n);
+        },
+      });
+    }
+  }
 
-/** Begins to measure the process itself: memory, garbage collection, the delay of the event loop. */
-export function measureProcess(version: string): void {
-  info.set({ version }, 1);
-  if (!begun) collectDefaultMetrics({ register: registry });
-  begun = true;
+  private addPools(): void {
+    const registers = [this.registry];
+    new Gauge({
+      name: 'zoneward_pool_in_use',
+      help: 'places of the pools that users share which are taken in this process',
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        for (const [pool, { inUse }] of allPools()) this.set({ pool }, inUse);
+      },
+    });
+
+    new Gauge({
+      name: 'zoneward_pool_waiting',
+      help: 'who waits for a place of a pool',
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        for (const [pool, { waiting }] of allPools()) this.set({ pool }, waiting);
+      },
+    });
+
+    new Counter({
+      name: 'zoneward_pool_refused_total',
+      help: 'who was refused since a pool and its line of who waits were full',
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [pool, { refused }] of allPools()) this.inc({ pool }, refused);
+      },
+    });
+  }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 
@@ -28,7 +28,10 @@ export class RedisLink implements OnApplicationShutdown {
   private misses = 0;
   private readonly listeners: ((client: Redis | null) => void)[] = [];
 
-  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'redisUrl'>) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'redisUrl'>,
+    private readonly logger: Logger,
+  ) {}
 
   /** The client; null: Redis is unavailable. Commands fail after half a second, and are not sent again. */
   get client(): Redis | null {
@@ -91,7 +94,7 @@ export class RedisLink implements OnApplicationShutdown {
     if (this.stopped || this.up) return;
     this.up = true;
     this.misses = 0;
-    if (this.away) log().info('Redis answers again');
+    if (this.away) this.logger.info('Redis answers again');
     this.away = false;
     for (const listener of this.listeners) listener(this.redis);
   }
@@ -101,7 +104,7 @@ export class RedisLink implements OnApplicationShutdown {
     this.up = false;
     if (this.stopped) return;
     if (!this.away)
-      log().warn(
+      this.logger.warn(
         { err: reason },
         'Redis does not answer; rates are counted by each process, jobs and events are found in the database',
       );

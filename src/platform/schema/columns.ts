@@ -75,7 +75,7 @@ export const creator =
     indices: TableIndexOptions[] = [],
     foreignKeys: TableForeignKeyOptions[] = [],
   ) =>
-    runner.createTable(new Table({ name, columns: cols, indices, foreignKeys, engine: tableEngine(runner) }), true);
+    runner.createTable(new Table({ name, columns: cols, indices, foreignKeys, ...tableEngine(runner) }), true);
 
 /** Adds missing columns, nullable or with a default. TypeORM would copy the whole table on SQLite. */
 export async function addColumns(runner: QueryRunner, table: string, cols: TableColumnOptions[]): Promise<void> {
@@ -87,7 +87,7 @@ export async function addColumns(runner: QueryRunner, table: string, cols: Table
 }
 
 /** Tables store any Unicode text and compare it exactly, whatever the server's default. */
-export const tableEngine = (runner: QueryRunner): string | undefined =>
+const tableEngine = (runner: QueryRunner): { engine?: string } =>
   ['mysql', 'mariadb'].includes(runner.dataSource.options.type)
-    ? 'InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin'
-    : undefined;
+    ? { engine: 'InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin' }
+    : {};

@@ -1,12 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { context } from '@opentelemetry/api';
+import type { ContextManager } from '@opentelemetry/api';
 import type { SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { within } from '../common/clock.js';
-import { log } from '../common/logger.js';
+import { Logger } from '../common/logger.js';
 import { VERSION } from '../common/version.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
-import { traceWith } from './traces.js';
+import { Traces } from './traces.js';
 
 /** ms that the shutdown waits for the last spans */
 const STOP_WAIT_MS = 3_000;
@@ -22,9 +22,14 @@ const MAX_WAITING = 2048;
 @Injectable()
 export class TraceExport implements OnModuleInit, OnApplicationShutdown {
   private provider: TracerProvider | undefined;
+  private contexts: ContextManager | undefined;
   private failing = false;
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly traces: Traces,
+    private readonly logger: Logger,
+  ) {}
 
   async onModuleInit(): Promise<void> {
     const { traces } = this.config;
@@ -49,20 +54,20 @@ export class TraceExport implements OnModuleInit, OnApplicationShutdown {
     const exporter = this.logged(new OTLPTraceExporter());
     const processor = new BatchSpanProcessor({ exporter, scheduledDelayMillis: DELAY_MS, maxQueueSize: MAX_WAITING });
     this.provider = new TracerProvider({ resource, spanProcessors: [processor] });
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-    traceWith(this.provider.getTracer('zoneward', VERSION));
-    log().info({ endpoint: traces.OTEL_EXPORTER_OTLP_ENDPOINT }, 'traces');
+    this.contexts = new AsyncLocalStorageContextManager().enable();
+    this.traces.begin(this.provider.getTracer('zoneward', VERSION), this.contexts);
+    this.logger.info({ endpoint: traces.OTEL_EXPORTER_OTLP_ENDPOINT }, 'traces');
   }
 
   /** After requests and jobs have ended. */
   async onApplicationShutdown(): Promise<void> {
     if (!this.provider) return;
-    traceWith(null);
+    this.traces.end();
     await within(
       this.provider.shutdown().catch(() => undefined),
       STOP_WAIT_MS,
     );
-    context.disable();
+    this.contexts?.disable();
   }
 
   /** Wraps the exporter, with one line of the log when it begins to fail, and one when it succeeds again. */
@@ -71,8 +76,8 @@ export class TraceExport implements OnModuleInit, OnApplicationShutdown {
       export: (spans, done) =>
         exporter.export(spans, (result) => {
           const failed = result.error !== undefined;
-          if (failed && !this.failing) log().warn({ err: result.error?.message }, 'traces cannot be handed over');
-          if (!failed && this.failing) log().info('traces are handed over again');
+          if (failed && !this.failing) this.logger.warn({ err: result.error?.message }, 'traces cannot be handed over');
+          if (!failed && this.failing) this.logger.info('traces are handed over again');
           this.failing = failed;
           done(result);
         }),

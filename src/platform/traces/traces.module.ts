@@ -1,5 +1,12 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { TraceExport } from './trace-export.js';
+import { Traces } from './traces.js';
 
-@Module({ providers: [TraceExport] })
+/** Serves all contexts. */
+@Global()
+@Module({ providers: [Traces], exports: [Traces] })
 export class TracesModule {}
+
+/** Hands them over: only the service imports it. */
+@Module({ providers: [TraceExport] })
+export class TraceExportModule {}

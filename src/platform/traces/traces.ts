@@ -1,7 +1,8 @@
+import { Injectable } from '@nestjs/common';
 import {
   type Attributes,
   type Context,
-  context,
+  type ContextManager,
   isSpanContextValid,
   ROOT_CONTEXT,
   type Span,
@@ -11,14 +12,6 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-
-/** null: nothing is traced, at no cost */
-let tracer: Tracer | null = null;
-
-/** Where spans go from now on; null: nowhere. */
-export const traceWith = (given: Tracer | null): void => {
-  tracer = given;
-};
 
 /** Adds attributes to a span. Their values are few, and never secret. */
 export type Annotate = (attributes: Attributes, failed?: boolean) => void;
@@ -31,48 +24,6 @@ interface SpanOptions {
   attributes?: Attributes;
 }
 
-/**
- * The parent of a new span; null: it is not traced. A span that has ended is no parent, as that of a request that has
- * set up a timer.
- */
-function around(place: SpanOptions['place']): Context | null {
-  const span = trace.getActiveSpan();
-  if (!span || place === 'root') return place === 'child' ? null : ROOT_CONTEXT;
-  // the caller has turned off sampling
-  if (!(span.spanContext().traceFlags & TraceFlags.SAMPLED)) return null;
-  if (span.isRecording()) return context.active();
-  return place === 'child' ? null : ROOT_CONTEXT;
-}
-
-const ignored: Annotate = () => undefined;
-
-/** Runs `work` in a span, if it is to be traced. An error marks the span, without its message. */
-export async function traced<T>(
-  name: string,
-  { client = false, place, attributes }: SpanOptions,
-  work: (annotate: Annotate) => Promise<T>,
-): Promise<T> {
-  const parent = tracer && around(place);
-  if (!tracer || !parent) return work(ignored);
-  const kind = client ? SpanKind.CLIENT : SpanKind.INTERNAL;
-  const span = tracer.startSpan(name, { kind, attributes }, parent);
-  const annotate: Annotate = (more, failed) => {
-    span.setAttributes(more);
-    if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
-  };
-  try {
-    return await context.with(trace.setSpan(parent, span), () => work(annotate));
-  } catch (error) {
-    span.setStatus({ code: SpanStatusCode.ERROR });
-    throw error;
-  } finally {
-    span.end();
-  }
-}
-
-/** Runs long-lived work outside the current span, so that it does not become part of that trace. */
-export const apart = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
-
 /** The span of a request, which ends with its answer. */
 interface RequestSpan {
   run(work: () => void): void;
@@ -80,23 +31,87 @@ interface RequestSpan {
   end(route: string, status: number): void;
 }
 
-/**
- * Begins the span of a request; null where nothing is traced.
- * @param traceparent the caller's header (W3C Trace Context), whose trace the span joins
- */
-export function requestSpan(
-  method: string,
-  requestId: string,
-  traceparent: string | string[] | undefined,
-): RequestSpan | null {
-  if (!tracer) return null;
-  const parent = remote(String(traceparent ?? ''));
-  const attributes = { 'http.request.method': method, request_id: requestId };
-  const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
-  return {
-    run: (work) => context.with(trace.setSpan(parent, span), work),
-    end: (route, status) => finish(span, `${method} ${route}`, { 'http.route': route }, status),
-  };
+const ignored: Annotate = () => undefined;
+
+/** The spans of one application. */
+@Injectable()
+export class Traces {
+  /** null: nothing is traced, at no cost */
+  private tracer: Tracer | null = null;
+  private contexts: ContextManager | null = null;
+
+  /** Where spans go from now on, and what carries the current one along. */
+  begin(tracer: Tracer, contexts: ContextManager): void {
+    this.tracer = tracer;
+    this.contexts = contexts;
+  }
+
+  /** From now on nothing is traced. */
+  end(): void {
+    this.tracer = null;
+  }
+
+  /** Runs `work` in a span, if it is to be traced. An error marks the span, without its message. */
+  async span<T>(
+    name: string,
+    { client = false, place, attributes = {} }: SpanOptions,
+    work: (annotate: Annotate) => Promise<T>,
+  ): Promise<T> {
+    const parent = this.tracer && this.around(place);
+    if (!this.tracer || !parent) return work(ignored);
+    const kind = client ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const span = this.tracer.startSpan(name, { kind, attributes }, parent);
+    const annotate: Annotate = (more, failed) => {
+      span.setAttributes(more);
+      if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+    };
+    try {
+      return await this.within(trace.setSpan(parent, span), () => work(annotate));
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** Runs long-lived work outside the current span, so that it does not become part of that trace. */
+  apart<T>(work: () => T): T {
+    return this.within(ROOT_CONTEXT, work);
+  }
+
+  /**
+   * Begins the span of a request; null where nothing is traced.
+   * @param traceparent the caller's header (W3C Trace Context), whose trace the span joins
+   */
+  request(method: string, requestId: string, traceparent: string | string[] | undefined): RequestSpan | null {
+    if (!this.tracer) return null;
+    const parent = remote(String(traceparent ?? ''));
+    const attributes = { 'http.request.method': method, request_id: requestId };
+    const span = this.tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
+    return {
+      run: (work) => this.within(trace.setSpan(parent, span), work),
+      end: (route, status) => finish(span, `${method} ${route}`, { 'http.route': route }, status),
+    };
+  }
+
+  private within<T>(context: Context, work: () => T): T {
+    return this.contexts ? this.contexts.with(context, work) : work();
+  }
+
+  /**
+   * The parent of a new span; null: it is not traced. A span that has ended is no parent, as that of a request that has
+   * set up a timer.
+   */
+  private around(place: SpanOptions['place']): Context | null {
+    const active = this.contexts?.active() ?? ROOT_CONTEXT;
+    const span = trace.getSpan(active);
+    if (!span || place === 'root') return place === 'child' ? null : ROOT_CONTEXT;
+    // the caller has turned off sampling
+    if (!(span.spanContext().traceFlags & TraceFlags.SAMPLED)) return null;
+    if (span.isRecording()) return active;
+    return place === 'child' ? null : ROOT_CONTEXT;
+  }
 }
 
 function finish(span: Span, name: string, attributes: Attributes, status: number): void {

@@ -13,6 +13,6 @@ export const aliesa = defineProvider({
     types: [...RECORD_TYPES, 'URI', 'SSHFP', 'TLSA'],
     ...{ proxiedTypes: ['A', 'AAAA', 'CNAME'], remark: true, minTtl: 30, maxTtl: 86_400, automaticTtl: 1 },
   },
-  limits: { requests: 10, concurrency: 4 }, // none is documented: careful ones
+  limits: { requests: 10, concurrency: 4 }, // none is documented: a low rate
   load: () => import('./aliesa.provider.js'),
 });

@@ -1,8 +1,9 @@
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { by } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { alibaba } from '../kit/signing/alibaba.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refusePriority, refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
@@ -13,29 +14,27 @@ type ApiRecord = Record<Text, string> & { TTL: number; Priority?: number; Locked
 type ApiZone = { DomainName: string; PunyCode?: string };
 type Line = { LineCode: string; LineName?: string; LineDisplayName?: string; FatherCode?: string };
 type Info = { RecordLines?: { RecordLine?: Line[] }; MinTtl?: number; VersionName?: string };
-type Records = { DomainRecords?: { Record?: ApiRecord[] } };
-type Zones = { Domains?: { Domain?: ApiZone[] } };
+type Lists = { DomainRecords?: { Record?: ApiRecord[] }; Domains?: { Domain?: ApiZone[] } };
 
 // the first recorded 2019, the others documented: the zone, or the record, is none of this account
 const GONE = ['InvalidDomainName.NoExist', 'IncorrectDomainUser', 'DomainRecordNotBelongToUser'];
 const LABEL = 'Alibaba Cloud DNS';
-const DUPLICATE = '(code DomainRecordDuplicate)';
+const isDuplicate = ({ message }: Error): boolean => message.includes('(code DomainRecordDuplicate)');
 /** What dnscontrol saw refused; the length is documented. */
 const NEVER = [[/^$|["\\]|^ | $/, 'quotes, a backslash, a blank at an end, or nothing in it']] as const;
 
-export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_secret = '' }, context) => {
-  const key = { accessKeyId, accessKeySecret: access_key_secret };
-  const { read, write, list } = alibaba(context.http, { key, version: '2015-01-09', style: 'rpc', gone: GONE });
+export const connect: Connect = (credentials, context) => {
+  const { read, write, list } = alibaba(context.http, credentials, { version: '2015-01-09', style: 'rpc', gone: GONE });
   const records = async ({ id: DomainName, name }: RemoteZone, filter = {}): Promise<RemoteRecord[]> => {
     const asked = { DomainName, ...filter, PageSize: 500 };
-    const all = await list('DescribeDomainRecords', asked, getId, (answer: Records) => answer.DomainRecords?.Record);
-    return all.flatMap((record) => fromApi(record, name) ?? []);
+    const all = await list('DescribeDomainRecords', asked, by('RecordId'), (a: Lists) => a.DomainRecords?.Record);
+    return readEach(all, name, fromApi);
   };
   const readRecord = async (zone: RemoteZone, { remoteId: RecordId }: RemoteRecord) =>
     fromApi(await read<ApiRecord>('DescribeDomainRecordInfo', { RecordId }), zone.name);
   const zones = async (filter = {}): Promise<RemoteZone[]> => {
     const asked = { ...filter, PageSize: 100 };
-    const all = await list('DescribeDomains', asked, getName, (answer: Zones) => answer.Domains?.Domain);
+    const all = await list('DescribeDomains', asked, by('DomainName'), (a: Lists) => a.Domains?.Domain);
     return all.map(({ DomainName: id, PunyCode }) => zoneOf(PunyCode || id, id));
   };
 
@@ -52,34 +51,28 @@ export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_s
       });
       return zoneInfo({ lines: linesIn(RecordLines?.RecordLine, line), minTtl, plan });
     },
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
-      ...inSeparateCalls({
-        create: async ({ id: DomainName }, record) =>
-          (await write<ApiRecord>('AddDomainRecord', { DomainName, ...toApi(record) }, false)).RecordId,
-        async update(zone, before, after) {
-          const written = write('UpdateDomainRecord', { RecordId: before.remoteId, ...toApi(after) });
-          await written.catch(async (error: Error) => {
-            // what is like that already, as after an answer that was lost, is refused
-            const held = error.message.includes(DUPLICATE) ? await readRecord(zone, before) : null;
-            if (!held || !sameRecord(held, after) || held.ttl !== after.ttl) throw error;
-          });
-          return before.remoteId;
-        },
-        turn: (_zone, RecordId, on) => write('SetDomainRecordStatus', { RecordId, Status: on ? 'Enable' : 'Disable' }),
-        note: (_zone, RecordId, Remark) => write('UpdateDomainRecordRemark', { RecordId, Remark }),
-      }),
+    ...fromList(records, {
+      whole: true,
+      createRecord: async ({ id: DomainName }, record) =>
+        (await write<ApiRecord>('AddDomainRecord', { DomainName, ...toApi(record) }, false)).RecordId,
+      async updateRecord(zone, before, after) {
+        const written = write('UpdateDomainRecord', { RecordId: before.remoteId, ...toApi(after) });
+        await written.catch(async (error: Error) => {
+          // what is like that already, as after an answer that was lost, is refused
+          const held = isDuplicate(error) ? await readRecord(zone, before) : null;
+          if (!held || !sameRecord(held, after) || held.ttl !== after.ttl) throw error;
+        });
+        return before.remoteId;
+      },
+      turn: (_zone, RecordId, on) => write('SetDomainRecordStatus', { RecordId, Status: on ? 'Enable' : 'Disable' }),
+      note: (_zone, RecordId, Remark) => write('UpdateDomainRecordRemark', { RecordId, Remark }),
       deleteRecord: (_zone, { remoteId: RecordId }) => write('DeleteDomainRecord', { RecordId }),
-      readRecord,
+      ...{ readRecord, isDuplicate },
       // the keyword matches parts of names, too: the kit takes the record that is the same
       findRecords: (zone, { type, host }) => records(zone, { RRKeyWord: host, TypeKeyWord: type }),
-      isDuplicate: (error) => error.message.includes(DUPLICATE),
     }),
   };
 };
-
-const getId = (record: ApiRecord): string => record.RecordId;
-const getName = (zone: ApiZone): string => zone.DomainName;
 
 function fromApi(r: ApiRecord, zone: string): RemoteRecord | null {
   const { RecordId: id, RR: host, Type: type, Value: value, TTL: ttl, Priority: priority = 0 } = r;

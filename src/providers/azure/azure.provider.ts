@@ -1,24 +1,34 @@
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import { quoteBytes } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { cutShort, errorHooks, needed, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { oauth2 } from '../kit/http/oauth2.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
-import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
-import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
+import { fromSets } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
+import { filled, type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import { textStrings } from '../kit/values/value-limits.js';
+import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API answers (recorded 2023): the name relative, the type at the end of `type`, a list of values per type. */
 type ApiSet = { name: string; type: string; etag: string; properties: Properties };
-type Properties = { TTL: number; targetResource?: { id?: string }; metadata?: object } & { [list: string]: unknown };
+type Properties = { TTL: number; metadata?: object } & Aliases & { [list: string]: unknown };
+/** A set with one of these is an alias (specification, 2026). */
+type Aliases = { [kind in 'targetResource' | 'trafficManagementProfile']?: Partial<Id> | null };
+type Id = { id: string };
 type ApiZone = { id: string; name: string; properties?: { zoneType?: string } };
-type Value = Record<string, string | number | string[]>;
+type Value = Record<string, unknown>;
 type Failure = { error?: VendorError } & Partial<VendorError>;
 
-const VERSION = { 'api-version': '2018-05-01' };
-const TOKENS = 'https://login.microsoftonline.com';
+/** The first with DS, NAPTR and TLSA, and the last (specification, 2026). */
+const VERSION = { 'api-version': '2023-07-01-preview' };
+/** Hosts of tokens and of the resource manager (documentation of the national clouds). */
+const CLOUDS: Record<string, { tokens: string; manager: string }> = {
+  public: { tokens: 'https://login.microsoftonline.com', manager: 'https://management.azure.com' },
+  china: { tokens: 'https://login.chinacloudapi.cn', manager: 'https://management.chinacloudapi.cn' },
+  'us-government': { tokens: 'https://login.microsoftonline.us', manager: 'https://management.usgovcloudapi.net' },
+};
 /** Up to so many sets are read one by one. */
 const FEW_SETS = 5;
 const GONE = [
@@ -32,23 +42,31 @@ const GONE = [
 const ONE: Record<string, string> = {
   ...{ A: 'ipv4Address', AAAA: 'ipv6Address', NS: 'nsdname', PTR: 'ptrdname', CNAME: 'cname', SOA: 'host' },
 };
-const FIELDS = { MX: typedFields({ names: { priority: 'preference', target: 'exchange' } }), other: typedFields() };
-const fieldsOf = (type: string) => (type === 'MX' ? FIELDS.MX : FIELDS.other);
+const MX = typedFields({ names: { priority: 'preference', target: 'exchange' } });
+const OTHERS = typedFields({
+  names: {
+    ...{ key_tag: 'keyTag', digest_type: 'algorithmType', digest: 'value', service: 'services' },
+    ...{ matching_type: 'matchingType', certificate: 'certAssociationData' },
+  },
+});
+const fieldsOf = (type: string) => (type === 'MX' ? MX : OTHERS);
 const listOf = (type: string) =>
   ({ CNAME: 'CNAMERecord', SOA: 'SOARecord', CAA: 'caaRecords' })[type] ?? `${type}Records`;
 
 export const connect: Connect = (credentials, context) => {
   const { tenant_id, client_id = '', client_secret = '', subscription_id, resource_group, endpoint } = credentials;
+  const { tokens, manager } = needed(CLOUDS[credentials.cloud || 'public'], 'cloud');
   const form = () => ({
     grant_type: 'client_credentials',
     client_id,
     client_secret,
-    resource: 'https://management.azure.com',
+    resource: manager,
   });
   // with another endpoint the token comes from there as well
-  const login = context.http.extend({ baseUrl: endpoint || TOKENS });
+  const login = context.http.extend({ baseUrl: endpoint || tokens });
   const hooks = errorHooks(errorsOf, { not_found: GONE }, { 412: 'changed' });
-  const http = context.http.extend(oauth2(login, `/${encodeURIComponent(tenant_id ?? '')}/oauth2/token`, form, hooks));
+  const token = oauth2(login, `/${encodeURIComponent(tenant_id ?? '')}/oauth2/token`, form, hooks);
+  const http = context.http.extend({ ...token, ...(endpoint ? {} : { baseUrl: manager }) });
   const rootOf = (group?: string) =>
     `/subscriptions/${subscription_id}${group ? `/resourceGroups/${encodeURIComponent(group)}` : ''}/providers/Microsoft.Network/dnsZones`;
   const pathOf = ({ id }: RemoteZone) => `${rootOf(id.split('/')[0])}/${id.split('/')[1]}`;
@@ -83,28 +101,23 @@ export const connect: Connect = (credentials, context) => {
     check: () => http.get(rootOf(resource_group), { query: { ...VERSION, $top: 1 } }),
     async listZones() {
       const zones = await list<ApiZone>(rootOf(resource_group), ({ id }) => id.toLowerCase());
-      return zones.flatMap(({ id, name, properties }) => {
+      return zones.map(({ id, name, properties }) => {
         const group = /\/resourceGroups\/([^/]+)\//i.exec(id)?.[1]?.toLowerCase();
         if (!group) throw cutShort('resource group of a zone');
-        return properties?.zoneType === 'Private'
-          ? []
-          : [{ id: `${group}/${name.toLowerCase()}`, name: toAscii(name) }];
+        return zoneOf(name, `${group}/${name.toLowerCase()}`, { hidden: properties?.zoneType === 'Private' });
       });
     },
-    listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
-    apply: fromRrsets({
+    ...fromSets(whole, {
       async readSets(zone, keys) {
         const few = keys.length <= FEW_SETS && (await Promise.all(keys.map((key) => single(zone, key)))).flat();
         return setsAt(keys, few || (await whole(zone)), zone.name);
       },
       async replaceSet(zone, set, { raw }) {
         const held = raw as ApiSet | undefined;
-        const alias = held?.properties.targetResource?.id;
-        if (alias) throw new ProviderError('rejected', `${set.type} ${set.host} is an alias of ${alias}`, false);
         if (set.type === 'CNAME' && set.members.length > 1)
           throw new ProviderError('rejected', 'A CNAME is alone', false);
         const headers: Record<string, string> = held ? { 'if-match': held.etag } : { 'if-none-match': '*' };
-        const [path, json] = [setPath(zone, set), { properties: toApi(set, held?.properties.metadata) }];
+        const [path, json] = [setPath(zone, set), toApi(set)];
         try {
           if (set.members.length) await http.put(path, { query: VERSION, headers, json });
           else if (held) await http.delete(path, { query: VERSION, headers });
@@ -127,12 +140,19 @@ function errorsOf(body: unknown): VendorError[] {
 function plain(set: ApiSet, zone: string): PlainSet {
   const { name, properties } = set;
   const type = `${set.type.split('/').at(-1)}`;
-  const alias = properties.targetResource?.id;
+  const alias = properties.targetResource?.id || properties.trafficManagementProfile?.id;
   const values = [properties[listOf(type)] ?? []].flat() as Value[];
-  const rdatas = alias ? [`alias of ${alias}`] : values.map((value) => rdataOf(type, value));
+  const read = (raw: Value) => ({ rdata: rdataOf(type, raw), raw, extra: besides(type, raw) });
   return {
-    ...{ name: fullName(name, zone), type, ttl: properties.TTL, raw: set, readOnly: !!alias },
-    values: rdatas.map((rdata) => ({ rdata })),
+    ...{
+      name: fullName(name, zone),
+      type,
+      ttl: properties.TTL,
+      raw: set,
+      extra: withoutOwn(set),
+      readOnly: alias && `It is an alias of ${alias}`,
+    },
+    values: alias ? [{ rdata: `alias of ${alias}` }] : values.map(read),
   };
 }
 
@@ -146,21 +166,46 @@ function rdataOf(type: string, value: Value): string {
       .join(' ');
   const one = ONE[type];
   if (one) return /^A+$/.test(type) ? `${value[one]}` : dotted(value[one]);
-  const { exchange, target, ...rest } = value;
-  const names = {
-    ...(exchange === undefined ? {} : { exchange: dotted(exchange) }),
-    ...(target === undefined ? {} : { target: dotted(target) }),
-  };
-  return fieldsOf(type).rdata(type, { ...rest, ...names }) ?? JSON.stringify(value);
+  // the digest of a DS has two fields of its own
+  const fields: Value = { ...value, ...(value.digest as Value | undefined) };
+  for (const name of ['exchange', 'target', 'replacement']) if (name in fields) fields[name] = dotted(fields[name]);
+  // said to be enclosed in quotes, and shown without (specification, 2026)
+  if (type === 'NAPTR')
+    for (const name of ['flags', 'services', 'regexp']) fields[name] = `${fields[name]}`.replace(/^"(.*)"$/, '$1');
+  return fieldsOf(type).rdata(type, fields) ?? JSON.stringify(value);
 }
 
-function toApi({ type, ttl: TTL, members }: RecordSet, metadata: object | undefined): object {
-  const values = members.map(({ rdata }) => {
-    if (type === 'TXT') return { value: textStrings(rdata) };
-    const bare = rdata.replace(/(?<=[^ ])\.$/, '');
-    if (ONE[type]) return { [ONE[type]]: bare };
-    const [priority, ...rest] = bare.split(' ');
-    return fieldsOf(type).of({ type, priority: Number(priority), value: type === 'CAA' ? rdata : rest.join(' ') });
-  });
-  return { TTL, metadata, [listOf(type)]: type === 'CNAME' ? values[0] : values };
+/** The fields of a value besides its rdata. */
+function besides(type: string, value: Value): object {
+  const known = new Set(Object.keys(apiValue(type, rdataOf(type, value)) ?? value));
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(name)));
+}
+
+/** All that a set holds besides its values; what only Azure writes is left out. */
+function withoutOwn({ id: _id, name: _name, type, etag: _etag, properties, ...more }: ApiSet & Partial<Id>) {
+  // empty but in alias sets, which are not written
+  const { targetResource: _none, trafficManagementProfile: _nor, ...rest } = properties;
+  const { fqdn: _fqdn, provisioningState: _state, TTL: _ttl, ...kept } = rest;
+  delete kept[listOf(`${type.split('/').at(-1)}`)];
+  return { ...more, properties: filled(kept) };
+}
+
+/** A set with all that it holds besides, since it is replaced whole. */
+function toApi({ type, ttl: TTL, members, raw }: RecordSet): object {
+  const held = raw as ApiSet | undefined;
+  const { properties, ...more } = (held?.type === undefined ? held : withoutOwn(held)) ?? {};
+  const values = members.map(({ rdata, raw: own }) => ({ ...(own as Value | undefined), ...apiValue(type, rdata) }));
+  return { ...more, properties: { ...properties, TTL, [listOf(type)]: type === 'CNAME' ? values[0] : values } };
+}
+
+function apiValue(type: string, rdata: string): object | null {
+  if (type === 'TXT') return { value: textStrings(rdata) };
+  const bare = rdata.replace(/(?<=[^ ])\.$/, '');
+  if (ONE[type]) return { [ONE[type]]: bare };
+  const [priority, ...rest] = bare.split(' ');
+  const isRanked = type === 'MX' || type === 'SRV';
+  const fields = fieldsOf(type).of({ type, priority: Number(priority), value: isRanked ? rest.join(' ') : bare });
+  if (type !== 'DS') return fields;
+  const { algorithmType, value, ...key } = fields ?? {};
+  return { ...key, digest: { algorithmType, value } };
 }

@@ -1,7 +1,7 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, text } from '../provider.js';
 
-/** Azure DNS, API of 2018-05-01: record sets, each with an entity tag that makes its writes conditional. */
+/** Azure DNS, API of 2023-07-01-preview: record sets, each with an entity tag that makes its writes conditional. */
 export const azure = defineProvider({
   kind: 'azure',
   label: 'Azure DNS',
@@ -19,9 +19,19 @@ export const azure = defineProvider({
         required: false,
         help: 'The group that holds the zones. Left empty: all zones of the subscription.',
       }),
+      text('cloud', 'Cloud', {
+        ...{ required: false, default: 'public', values: ['public', 'china', 'us-government'], address: true },
+        help: 'Which of the separate clouds of Azure the subscription is in.',
+      }),
     ],
   ],
-  capabilities: { types: [...RECORD_TYPES, 'PTR'], ids: 'derived', ttlOf: 'set', replaces: 'set' },
+  server: ({ endpoint, cloud = 'public' }) => endpoint || cloud.replace('public', ''),
+  capabilities: {
+    types: [...RECORD_TYPES, 'PTR', 'DS', 'NAPTR', 'TLSA'],
+    ids: 'derived',
+    ttlOf: 'set',
+    replaces: 'set',
+  },
   // 499 reads were left after the first (recorded 2023); Azure counts in five minutes
   limits: { requests: 500, perSeconds: 300 },
   load: () => import('./azure.provider.js'),

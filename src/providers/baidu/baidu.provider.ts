@@ -4,13 +4,12 @@ import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.
 import { errorHooks, errorIn, needed } from '../kit/http/errors.js';
 import type { OutgoingRequest } from '../kit/http/http-client.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inList } from '../kit/records/in-place.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { signBce } from '../kit/signing/bce.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refusePriority } from '../kit/values/value-limits.js';
-import { zoneOf } from '../kit/zone/zones.js';
+import { recordPath, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (official model). */
@@ -36,9 +35,7 @@ export const connect: Connect = ({ access_key_id: accessKeyId = '', secret_acces
       return { entries, next: isTruncated ? nextMarker : null };
     });
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), 'records', (record) => record.id, query)).flatMap(
-      (record) => fromApi(record, zone.name) ?? [],
-    );
+    readEach(await list<ApiRecord>(pathOf(zone), 'records', (record) => record.id, query), zone.name, fromApi);
   const find = async (zone: RemoteZone, wanted: DnsRecord): Promise<RemoteRecord | undefined> =>
     (await records(zone, { rr: wanted.host })).find((record) => sameRecord(record, wanted)) ??
     (await records(zone)).find((record) => sameRecord(record, wanted));
@@ -49,35 +46,30 @@ export const connect: Connect = ({ access_key_id: accessKeyId = '', secret_acces
       const zones = await list<{ name: string }>('/v1/dns/zone', 'zones', (zone) => zone.name);
       return zones.map(({ name }) => zoneOf(toAscii(name).replace(/\.$/, '')));
     },
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
+    ...fromList(records, {
       judge: (record) => refusePriority(record, 'Baidu'),
       // an update takes no line (official model)
       fixed: ['line'],
-      ...inSeparateCalls({
-        async create(zone, record) {
-          await http.post(pathOf(zone), { query: token(), json: toApi(record) });
-          // the answer has no id (documented)
-          return needed((await find(zone, record).catch(() => undefined))?.remoteId, 'record that was made');
-        },
-        async update(zone, before, after) {
-          const { line: _line, ...json } = toApi({ ...after, remark: after.remark ?? before.remark ?? '' });
-          await http.put(pathOf(zone, before.remoteId), { query: token(), json });
-          return before.remoteId;
-        },
-        turn: (zone, id, enabled) =>
-          http.put(pathOf(zone, id), { query: { [enabled ? 'enable' : 'disable']: '', ...token() } }),
-      }),
+      async createRecord(zone, record) {
+        await http.post(pathOf(zone), { query: token(), json: toApi(record) });
+        // the answer has no id (documented)
+        return needed((await find(zone, record).catch(() => undefined))?.remoteId, 'record that was made');
+      },
+      async updateRecord(zone, before, after) {
+        const { line: _line, ...json } = toApi({ ...after, remark: after.remark ?? before.remark ?? '' });
+        await http.put(pathOf(zone, before.remoteId), { query: token(), json });
+        return before.remoteId;
+      },
+      turn: (zone, id, enabled) =>
+        http.put(pathOf(zone, id), { query: { [enabled ? 'enable' : 'disable']: '', ...token() } }),
       deleteRecord: (zone, before) => http.delete(pathOf(zone, before.remoteId), { query: token() }),
-      readRecord: inList(records),
       ...{ vague: true, whole: true },
       findRecords: (zone, { host: rr }) => records(zone, { rr }),
     }),
   };
 };
 
-const pathOf = ({ id: zone }: RemoteZone, id?: string): string =>
-  `/v1/dns/zone/${encodeURIComponent(zone)}/record${id ? `/${encodeURIComponent(id)}` : ''}`;
+const pathOf = recordPath('/v1/dns/zone', 'record');
 
 function fromApi({ rr: host, priority = 0, line = 'default', status, description, ...r }: ApiRecord, zone: string) {
   // another client knows "running", and takes all else for paused

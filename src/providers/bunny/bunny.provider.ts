@@ -1,11 +1,12 @@
 import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, ProviderError } from '../kit/http/errors.js';
+import { cutShort, ProviderError, wordsIn } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList, isFound, refuseTwin } from '../kit/records/from-records.js';
 import { inPlace } from '../kit/records/in-place.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
@@ -22,14 +23,13 @@ const NAMES = { priority: 'Priority', weight: 'Weight', port: 'Port', target: 'V
 const FIELDS = typedFields({ names: { ...NAMES, value: 'Value' } });
 /** Weight of addresses that have not been given one (as the dashboard has it). */
 const WEIGHT = 100;
-const THERE = 'The zone has this record already';
 /** Sent back as they came: whether an update keeps what is left out is not documented. */
 const KEPT = ['Weight', 'Comment', 'MonitorType', 'AutoSslIssuance'];
 
 export const connect: Connect = (credentials, context) => {
   const http = context.http.extend({
     headers: { accesskey: credentials.access_key ?? '' },
-    errorMessage: (body) => (body as { Message?: string } | null)?.Message,
+    errorMessage: wordsIn('Message'),
   });
   async function zones(search?: string): Promise<RemoteZone[]> {
     const all = await allPages(getId, async ({ page }) => {
@@ -49,14 +49,13 @@ export const connect: Connect = (credentials, context) => {
     if (!found) throw new ProviderError('not_found', `The zone has no record ${remoteId}`, false);
     return found;
   }
-  const records = async (zone: RemoteZone) => (await read(zone)).flatMap((r) => fromApi(r, zone.name) ?? []);
+  const records = async (zone: RemoteZone) => readEach(await read(zone), zone.name, fromApi, typeOf);
   const plain = async (zone: RemoteZone) => (await records(zone)).filter((r) => !r.readOnly);
   const write = {
     async createRecord(zone: RemoteZone, record: DnsRecord) {
       const json = toApi(record);
       // nobody says that a second one is refused, and the answer to the same wish may have been lost
-      const twin = (await plain(zone)).some((r) => sameRecord(r, record));
-      if (twin) throw new ProviderError('rejected', THERE, false);
+      refuseTwin(await plain(zone), record);
       const made = await http.put<ApiRecord>(pathOf(zone), { json, idempotent: false });
       return fromApi(made, zone.name) ?? String(made.Id);
     },
@@ -68,9 +67,8 @@ export const connect: Connect = (credentials, context) => {
     listZones: () => zones(),
     // the search finds parts of names
     findZone: async (name) => (await zones(name)).find((zone) => zone.name === name) ?? null,
-    listRecords: records,
-    apply: fromRecords({
-      ...write,
+    ...fromList(records, {
+      ...{ ...write, whole: true },
       async updateRecord(zone, before, after, changed) {
         const json = toApi(after);
         const found = await one(zone, before);
@@ -82,7 +80,7 @@ export const connect: Connect = (credentials, context) => {
       },
       readRecord: async (zone, before) => fromApi(await one(zone, before), zone.name),
       findRecords: plain,
-      isDuplicate: ({ message }) => message === THERE,
+      isDuplicate: isFound,
     }),
   };
 };
@@ -91,23 +89,22 @@ const getId = ({ Id }: ApiZone): number => Id;
 const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
   `/dnszone/${zone.id}/records${record ? `/${record.remoteId}` : ''}`;
 
+const typeOf = ({ Type }: ApiRecord): string =>
+  typeof Type === 'number' ? (TYPES[Type] ?? `BUNNY${Type}`) : `${Type}`.toUpperCase().slice(0, 16);
+
 /** Types of bunny's own, and what it routes by place or sends through its CDN, are read-only. */
 function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
-  const { Id, Type, Name, Value, Ttl, Weight, Comment, Disabled, SmartRoutingType, Accelerated } = record;
-  const type = typeof Type === 'number' ? (TYPES[Type] ?? `BUNNY${Type}`) : Type.toUpperCase();
+  const { Id, Name, Value, Ttl, Weight, Comment, Disabled, SmartRoutingType, Accelerated } = record;
+  const type = typeOf(record);
   const text = Value || `${record.LinkName ?? ''}`;
   const fields = /^(MX|SRV|CAA)$/.test(type) && FIELDS.rdata(type, record);
   const rdata = type === 'TXT' ? txtPresentation(text) : fields || text;
   const canonical = fromRdata(fullName(!Name || Name === '@' ? '@' : Name, zone), type, rdata, Ttl, zone);
   const weight = /^A(AAA)?$/.test(type) && typeof Weight === 'number' && Weight !== WEIGHT ? Weight : null;
   const routed = Accelerated === true || ![undefined, null, 0, 'None'].includes(SmartRoutingType as null);
-  const own = {
-    remoteId: String(Id),
-    enabled: Disabled !== true,
-    weight,
-    ...(Comment ? { remark: `${Comment}` } : {}),
-  };
-  return canonical && { ...canonical, ...own, readOnly: canonical.readOnly || routed };
+  const own = { remoteId: String(Id), enabled: Disabled !== true, weight };
+  const remark = Comment ? { remark: `${Comment}` } : {};
+  return canonical && { ...canonical, ...own, ...remark, readOnly: canonical.readOnly || routed };
 }
 
 function toApi(record: DnsRecord) {

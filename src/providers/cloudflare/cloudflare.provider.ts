@@ -1,29 +1,45 @@
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks } from '../kit/http/errors.js';
+import { reading } from '../kit/http/deadline-context.js';
+import { cutShort, errorHooks, ProviderError } from '../kit/http/errors.js';
 import type { CallOptions, Method } from '../kit/http/http-client.js';
-import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { allPages, byId } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
 import { groupedBatch } from '../kit/records/grouped-batch.js';
 import { changedPart, difference } from '../kit/records/record-verbs.js';
+import { extraText, filled } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { recordPath, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
 import { tunnelsOf } from './tunnels.js';
 
+/** `status`: initializing, pending, active, moved; `type`: full, partial, secondary, internal (OpenAPI). */
+type ApiZone = { id: string; name: string; status?: string; type?: string };
 type ApiError = { code: number; message: string; error_chain?: ApiError[] };
 /** Every answer (recorded 2025). `result_info` only with lists. */
 type Envelope<T> = { success: boolean; errors?: ApiError[]; result: T; result_info?: Record<string, number> };
 // Full name without final dot, of IDN zones maybe in Unicode; `content` absent in some answers that have `data`; the
 // TTL 1 is "automatic" (recorded 2025; OpenAPI).
 type ApiRecord = { id: string; name: string; type: string; content?: string; priority?: number; ttl: number } & More;
-type More = Partial<Record<'data' | 'meta', Record<string, unknown>>> & { proxied?: boolean; locked?: boolean };
+type More = Partial<Record<'data' | 'meta', Record<string, unknown>>> & { proxied?: boolean; locked?: boolean } & Extra;
+type Extra = { settings?: Record<string, unknown>; [own: string]: unknown };
 
 // of Cloudflare's documentation
 const KINDS = { auth: [6003, 9103, 9106, 9107, 9109, 10000, 10001], not_found: [1001, 7000, 7003, 81044] };
 const FIELDS = typedFields();
-/** of which fields those of the API follow; the others hold the value */
-const SOURCES = { type: ['type'], name: ['host'], ttl: ['ttl', 'proxied'], proxied: ['proxied'] } as const;
+/** of which fields those of the API follow; the others hold the value, or stay as they are */
+const SOURCES = {
+  type: ['type'],
+  name: ['host'],
+  ttl: ['ttl', 'proxied'],
+  proxied: ['proxied'],
+} as const;
+/** Fields of a record that say where and what it is, or that Cloudflare alone writes (OpenAPI; recorded 2025). */
+const KNOWN =
+  /^(id|name|type|content|data|priority|ttl|proxied|proxiable|locked|meta|zone_(id|name)|\w*(created|modified)_on)$/;
+const PROXIED = /^(A|AAAA|CNAME)$/;
 const METHODS = { posts: 'POST', patches: 'PATCH', puts: 'PUT', deletes: 'DELETE' } as const;
 
 export const connect: Connect = ({ api_token, email = '', api_key = '' }, context) => {
@@ -42,16 +58,27 @@ export const connect: Connect = ({ api_token, email = '', api_key = '' }, contex
   }
   const call = async <T>(...asked: Parameters<typeof ask>): Promise<T> => (await ask<T>(...asked)).result;
   const list = <T extends { id: string }>(path: string, per_page: number, query = {}): Promise<T[]> =>
-    allPages(getId, async ({ page }) => {
+    allPages(byId, async ({ page }) => {
       const { result, result_info: info } = await ask<T[]>('GET', path, { query: { ...query, page, per_page } });
       return { entries: result, total: info?.total_count ?? Number.NaN, count: info?.count };
     });
   const zones = async (query = {}): Promise<RemoteZone[]> =>
-    (await list<RemoteZone>('/zones', 50, query)).map(({ id, name }) => ({ id, name: toAscii(name) }));
+    (await list<ApiZone>('/zones', 50, query)).map(({ id, name, status = 'active', type }) =>
+      zoneOf(name, id, { hidden: type === 'internal', idle: status !== 'active' }),
+    );
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), 1000, query)).flatMap((r) => fromApi(r, zone.name) ?? []);
+    readEach(await list<ApiRecord>(pathOf(zone), 1000, query), zone.name, fromApi);
+  const readRecord = async (zone: RemoteZone, { remoteId: id }: RemoteRecord) =>
+    fromApi(await call('GET', pathOf(zone, id)), zone.name);
+  // another type replaces the whole record: what else Cloudflare holds of it at this moment is sent with it
+  const asHeld = async (zone: RemoteZone, change: Change): Promise<Change> => {
+    if (change.op !== 'update' || change.before.type === change.after.type) return change;
+    const held = await reading(() => readRecord(zone, change.before));
+    if (!held) throw new ProviderError('not_found', 'There is no such record', false);
+    return { ...change, after: { ...change.after, extra: held.extra ?? null } };
+  };
   const write = async (zone: RemoteZone, change: Change) => {
-    const [list, { id, ...json }] = listed(change, zone.name);
+    const [list, { id, ...json }] = listed(await asHeld(zone, change), zone.name);
     const made = await call<ApiRecord>(METHODS[list], pathOf(zone, id), { json, idempotent: list !== 'posts' });
     return (made.name && fromApi(made, zone.name)) || made.id;
   };
@@ -60,9 +87,8 @@ export const connect: Connect = ({ api_token, email = '', api_key = '' }, contex
     // the token's own check would not work with a global key
     check: () => call('GET', '/zones', { query: { per_page: 5 } }),
     listZones: () => zones(),
-    findZone: async (name) => (await zones({ name })).find((zone) => zone.name === name) ?? null,
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
+    findZone: (name) => zoneNamed(name, zones({ name })),
+    ...fromList(records, {
       createRecord: (zone, after) => write(zone, { op: 'create', after }),
       updateRecord: (zone, before, after) => write(zone, { op: 'update', before, after }),
       deleteRecord: (zone, before) => call('DELETE', pathOf(zone, before.remoteId)),
@@ -70,9 +96,10 @@ export const connect: Connect = ({ api_token, email = '', api_key = '' }, contex
       async batch(zone, changes) {
         const send = (json: object) => call<Record<string, ApiRecord[]>>('POST', `${pathOf(zone)}/batch`, { json });
         const read = (made: ApiRecord) => fromApi(made, zone.name);
-        return groupedBatch(changes, (change) => listed(change, zone.name), send, read);
+        const held = await Promise.all(changes.map((change) => asHeld(zone, change)));
+        return groupedBatch(held, (change) => listed(change, zone.name), send, read);
       },
-      readRecord: async (zone, { remoteId: id }) => fromApi(await call('GET', pathOf(zone, id)), zone.name),
+      readRecord,
       findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
       isDuplicate: ({ message }) => message.includes('(code 81058)'), // recorded 2025
     }),
@@ -80,9 +107,7 @@ export const connect: Connect = ({ api_token, email = '', api_key = '' }, contex
   };
 };
 
-const getId = ({ id }: { id: string }): string => id;
-const pathOf = (zone: RemoteZone, id?: string): string =>
-  `/zones/${encodeURIComponent(zone.id)}/dns_records${id ? `/${encodeURIComponent(id)}` : ''}`;
+const pathOf = recordPath('/zones', 'dns_records');
 
 /** All errors of an answer with their causes, flat. */
 function errorsOf(body: unknown): ApiError[] {
@@ -103,7 +128,26 @@ function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
   const canonical = fromRdata(record.name, record.type, rdata(record), record.ttl, zone);
   const { locked, meta, id: remoteId, proxied = false } = record;
   const readOnly = [canonical?.readOnly, locked, meta?.read_only, meta?.email_routing].includes(true);
-  return canonical && { ...canonical, remoteId, proxied, readOnly };
+  return canonical && { ...canonical, remoteId, proxied, readOnly, ...extraOf(record) };
+}
+
+/** What else a record has at Cloudflare, known here or not, where there is any of it. */
+function extraOf(record: ApiRecord): { extra?: string } {
+  const settings = Object.entries(record.settings ?? {}).filter(([, value]) => (value ?? false) !== false);
+  const own = Object.entries(record).filter(([name]) => !KNOWN.test(name));
+  const extra = extraText(filled({ ...Object.fromEntries(own), settings: Object.fromEntries(settings) }));
+  return extra === undefined ? {} : { extra };
+}
+
+/** The same as it is sent with a record of a type: one that no address follows from has no settings (OpenAPI). */
+function withExtra({ type, extra }: DnsRecord): Extra {
+  const { settings, ...own } = JSON.parse(extra ?? '{}') as Extra;
+  const { flatten_cname: flat, ...families } = settings ?? {};
+  const fit = {
+    ...(PROXIED.test(type) && families),
+    ...(type === 'CNAME' && flat !== undefined && { flatten_cname: flat }),
+  };
+  return { ...own, ...(Object.keys(fit).length && { settings: fit }) };
 }
 
 /** Which list of a batch a change belongs to, and what is sent of it. */
@@ -111,10 +155,10 @@ function listed(change: Change, zone: string): [list: keyof typeof METHODS, entr
   if (change.op === 'create') return ['posts', toApi(change.after, zone)];
   const id = change.before.remoteId;
   if (change.op === 'delete') return ['deletes', { id }];
-  const [whole, changed] = [toApi(change.after, zone), difference(change.before, change.after)];
-  // PATCH keeps comment, tags and what is not sent; another type needs PUT, or fields of the old one would stay
-  if (changed.has('type')) return ['puts', { id, ...whole }];
-  return ['patches', { id, ...changedPart(whole, changed, SOURCES) }];
+  const changed = difference(change.before, change.after);
+  // PATCH keeps what is not sent; another type needs PUT, or fields of the old one would stay
+  if (changed.has('type')) return ['puts', { id, ...toApi(change.after, zone) }];
+  return ['patches', { id, ...changedPart(toApi({ ...change.after, extra: null }, zone), changed, SOURCES) }];
 }
 
 /** The body that creates a record (OpenAPI). TXT is sent quoted and split, so that any text arrives as it is. */
@@ -125,7 +169,14 @@ function toApi(record: DnsRecord, zone: string) {
   let content: object = data ? { data } : { content: type === 'TXT' ? txtPresentation(value) : value };
   if (type === 'MX') content = { content: value, priority };
   if (type === 'URI') content = { priority: first, data: others };
-  const proxy = /^(A|AAAA|CNAME)$/.test(type) && { proxied };
+  const proxy = PROXIED.test(type) && { proxied };
   // "automatic" (OpenAPI); proxied records have no other
-  return { type, name: fullName(record.host, zone), ttl: proxied ? 1 : record.ttl, ...proxy, ...content };
+  return {
+    type,
+    name: fullName(record.host, zone),
+    ttl: proxied ? 1 : record.ttl,
+    ...proxy,
+    ...content,
+    ...withExtra(record),
+  };
 }

@@ -13,12 +13,8 @@ export const cloudns = defineProvider({
     [text('sub_auth_id', 'API sub user (sub-auth-id)', { help: 'May be limited to single zones.' }), password],
   ],
   capabilities: {
-    ...{
-      types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA', 'ALIAS', 'PTR'],
-      toggle: 'record',
-      minTtl: 60,
-      maxTtl: 2592000,
-    },
+    types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA', 'ALIAS', 'PTR'],
+    ...{ toggle: 'record', minTtl: 60, maxTtl: 2592000 },
   },
   // not documented; as dnscontrol found it (2026)
   limits: { requests: 10, perSeconds: 1 },

@@ -1,5 +1,5 @@
 import { EXTRA_TYPES, RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret, window } from '../provider.js';
+import { defineProvider, SETS, secret, window } from '../provider.js';
 
 /** deSEC API v1: record sets without ids, several written at once, all or none; few calls, which is why. */
 export const desec = defineProvider({
@@ -11,8 +11,9 @@ export const desec = defineProvider({
     [secret('token', 'Token', { help: 'From https://desec.io/tokens; no permissions beside its record policies.' })],
   ],
   capabilities: {
-    types: [...RECORD_TYPES, ...EXTRA_TYPES.filter((type) => type !== 'ALIAS')],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', atomic: true },
+    // ALIAS and DNAME are disabled there (documented); a DNSKEY is one beside those of deSEC itself
+    types: [...RECORD_TYPES, ...EXTRA_TYPES.filter((type) => type !== 'ALIAS' && type !== 'DNAME')],
+    ...{ ...SETS, atomic: true },
     // of most domains (`zoneInfo` tells that of one); the largest one by a third party's page of 2026, while a copy of
     // deSEC's own documentation of some years ago says 604800: the lesser is taken
     ...{ minTtl: 3600, maxTtl: 86400 },

@@ -1,13 +1,15 @@
-import { toAscii } from '../../dns/names.js';
-import { cutShort } from '../kit/http/errors.js';
+import { neededList } from '../kit/http/errors.js';
 import { allPages, nextLink } from '../kit/http/pages.js';
-import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
+import { fromSets } from '../kit/rrsets/from-rrsets.js';
+import { fewOrAll, type PlainSet, plainSets } from '../kit/rrsets/plain-sets.js';
 import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
+import { zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has them (recorded 2025): `name` absolute with final dot, `subname` relative, '' at the apex. */
-type ApiSet = { name: string; subname: string; type: string; ttl: number; records: string[] };
+type ApiSet = { name: string; subname: string; type: string; ttl: number; records: string[] } & {
+  [own in 'domain' | 'created' | 'touched']?: string;
+};
 type ApiDomain = { name: string; minimum_ttl?: number };
 
 /** Up to so many sets are read one by one; more are read with the whole zone: an account reads 50 times a minute. */
@@ -30,23 +32,17 @@ export const connect: Connect = ({ token }, context) => {
 
   return {
     check: async () => void (await domains()),
-    listZones: async () => (await domains()).map(remoteZone),
+    listZones: async () => remoteZones(await domains()),
     async findZone(name) {
       // the domain that the name is in (documented): this one, one above it, or none
-      const found = await http.get<ApiDomain[]>('/domains/', { query: { owns_qname: name } });
-      if (!Array.isArray(found)) throw cutShort('list of domains');
-      return found.map(remoteZone).find((zone) => zone.name === name) ?? null;
+      return zoneNamed(name, http.get<ApiDomain[]>('/domains/', { query: { owns_qname: name } }).then(remoteZones));
     },
     async zoneInfo(zone) {
       const { minimum_ttl: minTtl = null } = await http.get<ApiDomain>(`/domains/${encodeURIComponent(zone.id)}/`);
-      return { lines: [], minTtl, expiresAt: null, plan: null };
+      return zoneInfo({ minTtl });
     },
-    listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
-    apply: fromRrsets({
-      async readSets(zone, keys) {
-        const few = keys.length <= FEW_SETS && (await Promise.all(keys.map((key) => single(zone, key)))).flat();
-        return setsAt(keys, few || (await whole(zone)), zone.name);
-      },
+    ...fromSets(whole, {
+      readSets: fewOrAll(FEW_SETS, single, whole),
       // carried out whole or not at all; a set without records is removed (documented)
       replaceSets: (zone, sets) => http.put(pathOf(zone), { json: sets.map(toApi) }).then(() => true),
     }),
@@ -54,17 +50,19 @@ export const connect: Connect = ({ token }, context) => {
 };
 
 const pathOf = (zone: RemoteZone): string => `/domains/${encodeURIComponent(zone.id)}/rrsets/`;
-const remoteZone = ({ name }: ApiDomain): RemoteZone => ({ id: name, name: toAscii(name) });
+const remoteZones = (all: readonly ApiDomain[]): RemoteZone[] =>
+  neededList(all, 'list of domains').map(({ name }) => zoneOf(name));
 const subnameOf = (host: string): string => (host === '@' ? '' : host);
 
-const plain = ({ name, type, ttl, records }: ApiSet): PlainSet => ({
-  ...{ name, type, ttl },
-  values: records.map((rdata) => ({ rdata })),
-});
+/** A set with what else is in it, but what deSEC alone writes. */
+function plain({ name, type, ttl, records, ...more }: ApiSet): PlainSet {
+  const { subname: _s, domain: _d, created: _c, touched: _t, ...extra } = more;
+  return { name, type, ttl, extra, values: records.map((rdata) => ({ rdata })) };
+}
 
-const toApi = ({ host, type, ttl, members }: RecordSet) => ({
-  ...{ subname: subnameOf(host), type, ttl },
-  records: members.map((member) => member.rdata),
+const toApi = ({ host, type, ttl, members, raw }: RecordSet) => ({
+  ...(raw as object | undefined),
+  ...{ subname: subnameOf(host), type, ttl, records: members.map((member) => member.rdata) },
 });
 
 /**

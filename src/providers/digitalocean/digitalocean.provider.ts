@@ -1,10 +1,13 @@
-import { absolute, fullName, toAscii } from '../../dns/names.js';
+import { absolute, fullName } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { wordsIn } from '../kit/http/errors.js';
+import { allPages, byId } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
 import { changedPart } from '../kit/records/record-verbs.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { recordPath, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (OpenAPI 2026): names relative, `@` at the apex, also as a target. */
@@ -23,30 +26,24 @@ const NAMES = ['CNAME', 'NS', 'MX', 'SRV'];
 /** of which fields those of the API follow; the others hold the value */
 const SOURCES = { name: ['host'], ttl: ['ttl'] } as const;
 
-export const connect: Connect = (credentials, context) => {
-  const http = context.http.extend({
-    headers: { authorization: `Bearer ${credentials.token}` },
-    errorMessage: (body) => (body as { message?: string } | null)?.message,
-  });
+export const connect: Connect = ({ token }, context) => {
+  const http = context.http.extend({ headers: { authorization: `Bearer ${token}` }, errorMessage: wordsIn('message') });
   const list = <T>(path: string, key: string, idOf: (entry: T) => string | number, query = {}): Promise<T[]> =>
     allPages(idOf, async ({ page }) => {
       const answer = await http.get<ListAnswer<T> | undefined>(path, { query: { ...query, page, per_page: 200 } });
       return { entries: answer?.[key], total: answer?.meta?.total ?? Number.NaN };
     });
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), 'domain_records', (r) => r.id, query)).flatMap(
-      (r) => fromApi(r, zone.name) ?? [],
-    );
+    readEach(await list<ApiRecord>(pathOf(zone), 'domain_records', byId, query), zone.name, fromApi);
   type One = { domain_record: ApiRecord };
 
   return {
     check: async () => void (await http.get('/domains', { query: { per_page: 1 } })),
     async listZones() {
       const zones = await list<{ name: string }>('/domains', 'domains', (zone) => zone.name);
-      return zones.map(({ name }) => ({ id: name, name: toAscii(name) }));
+      return zones.map(({ name }) => zoneOf(name));
     },
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
+    ...fromList(records, {
       async createRecord(zone, record) {
         const { domain_record: made } = await http.post<One>(pathOf(zone), { json: toApi(record) });
         return String(made.id);
@@ -67,8 +64,7 @@ export const connect: Connect = (credentials, context) => {
   };
 };
 
-const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
-  `/domains/${encodeURIComponent(zone.id)}/records${record ? `/${record.remoteId}` : ''}`;
+const pathOf = recordPath('/domains', 'records');
 
 function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
   const { type, name } = record;

@@ -1,11 +1,11 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { cutShort, errorHooks, errorIn, needed } from '../kit/http/errors.js';
 import { basicAuth, type CallOptions, type Method } from '../kit/http/http-client.js';
-import { allPages, counted } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inList, orNoZone } from '../kit/records/in-place.js';
+import { allPages, byId, counted } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
+import { orNoZone } from '../kit/records/in-place.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { linesIn, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
@@ -29,59 +29,56 @@ export const connect: Connect = ({ api_id, api_secret }, context) => {
     return answer.data as T;
   };
   const list = <T extends { id: string }>(path: string, query = {}): Promise<T[]> =>
-    allPages(getId, async ({ page: pageIndex }) => {
+    allPages(byId, async ({ page: pageIndex }) => {
       const options = { query: { ...query, pageIndex, pageSize: 100 } };
       const page = await call<{ total?: number; results?: T[] } | null>('GET', path, options);
       // an id that came as a number may have lost digits
-      if (page?.results?.some(({ id }) => !id || typeof id !== 'string')) throw cutShort('id');
+      if (page?.results?.some((one) => typeof one?.id === 'number')) throw cutShort('id');
       return counted(page?.results, page?.total);
     });
   const listZones = async (): Promise<RemoteZone[]> =>
     (await list<Domain>('domainList')).map(({ id, domain }) => zoneOf(domain, id));
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> => {
     const rows = await orNoZone(zone, () => list<Row>('recordList', { domainId: zone.id }), listZones);
-    return rows.flatMap((row) => fromApi(row, zone.name) ?? []);
+    return readEach(rows, zone.name, fromApi, typeOf);
   };
 
   return {
     check: async () => void (await call('GET', 'domainList', { query: { pageIndex: 1, pageSize: 10 } })),
     listZones,
-    listRecords: records,
     async zoneInfo({ id, name }) {
       const all = await call<Line[]>('GET', 'availableLine', { query: { domain: name } });
       const { minTTL = null } = (await call<{ minTTL?: number } | null>('GET', 'dnsMeasures', { query: { id } })) ?? {};
       const lines = linesIn(all, ({ id: own, value, pid }) => ({ id: lineOf(own), name: value, parent: aboveOf(pid) }));
       return zoneInfo({ lines, minTtl: minTTL });
     },
-    apply: fromRecords({
+    ...fromList(records, {
       fixed: ['type'],
-      ...inSeparateCalls({
-        async create({ id: domainId }, record) {
-          const made = await call<{ id?: unknown } | null>('POST', 'record', { json: { domainId, ...toApi(record) } });
-          return needed(typeof made?.id === 'string' && made.id, 'id');
-        },
-        update(_zone, { remoteId: id }, after, changed) {
-          const json = { id, lineId: '', ...(changed.has('weight') && { weight: 0 }), ...toApi(after) };
-          return call('PUT', 'record', { json }).then(() => id);
-        },
-        turn: (_zone, id, on) => call('PUT', 'recordDisable', { json: { id, disable: !on } }),
-      }),
+      async createRecord({ id: domainId }, record) {
+        const made = await call<{ id?: unknown } | null>('POST', 'record', { json: { domainId, ...toApi(record) } });
+        return needed(typeof made?.id === 'string' && made.id, 'id');
+      },
+      updateRecord(_zone, { remoteId: id }, after, changed) {
+        const json = { id, lineId: '', ...(changed.has('weight') && { weight: 0 }), ...toApi(after) };
+        return call('PUT', 'record', { json }).then(() => id);
+      },
+      turn: (_zone, id, on) => call('PUT', 'recordDisable', { json: { id, disable: !on } }),
       deleteRecord: (_zone, { remoteId: id }) => call('DELETE', 'record', { query: { id } }),
-      readRecord: inList(records),
       ...{ vague: true, whole: true },
-      findRecords: records,
     }),
   };
 };
 
-const getId = ({ id }: { id: string }): string => id;
 /** The default line has no id, or "0" (dnsmgr). */
 const lineOf = (id: string | undefined): string => aboveOf(id) ?? 'default';
 
 const aboveOf = (id: string | undefined) => (id && id !== '0' ? id : undefined);
 
-function fromApi({ id, host, type: number, data: value, ttl, ...r }: Row, zone: string): RemoteRecord | null {
-  const type = Object.keys(TYPES).find((name) => TYPES[name] === number) ?? `TYPE${number}`;
+const typeOf = ({ type: number }: Pick<Row, 'type'>): string =>
+  Object.keys(TYPES).find((name) => TYPES[name] === number) ?? `TYPE${Number(number)}`;
+
+function fromApi({ id, host, data: value, ttl, ...r }: Row, zone: string): RemoteRecord | null {
+  const type = typeOf(r);
   const own = { line: lineOf(r.lineId), weight: r.weight || null, enabled: !r.disable };
   return plainRecord({ id, host, type, value, ttl, priority: r.preference ?? 0 }, zone, own);
 }

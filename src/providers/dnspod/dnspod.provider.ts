@@ -1,12 +1,12 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
-import { txtPresentation } from '../../dns/text.js';
+import { txtFromInput, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
 import type { CallOptions } from '../kit/http/http-client.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
-import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
+import { fromList } from '../kit/records/from-records.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { refuseRoot, refuseText, textOrStrings } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2016): texts all, no id of the line then; `Record.Info` has other names. */
@@ -52,7 +52,7 @@ export const connect: Connect = ({ id, token }, context) => {
       const answer = await call('Record.List', { domain, offset, length: 3000 }).catch(noRecords);
       return { entries: answer.records, total: Number(answer.info?.record_total) };
     });
-    return all.flatMap((record) => fromApi(record, name) ?? []);
+    return readEach(all, name, fromApi);
   };
 
   return {
@@ -74,28 +74,25 @@ export const connect: Connect = ({ id, token }, context) => {
       const lines = Object.entries(line_ids).map(([name, line]) => ({ id: lineOf(String(line), name), name }));
       return { lines, minTtl: null, expiresAt: null, plan };
     },
-    listRecords: records,
-    apply: fromRecords({
-      ...inSeparateCalls({
-        async create({ id: domain }, record) {
-          const { record: made } = await call('Record.Create', { domain, ...toApi(record) }, {});
-          if (!made) throw cutShort('record');
-          return String(made.id);
-        },
-        async update({ id: domain }, { remoteId: record_id }, after, changed) {
-          const only = changed.has('enabled') && [...changed].every((field) => /^(enabled|remark)$/.test(field));
-          if (only) await write('Record.Status', { domain, record_id, status: statusOf(after) });
-          else await write('Record.Modify', { domain, record_id, ...toApi(after) });
-          return record_id;
-        },
-        note: ({ id: domain }, record_id, remark) => write('Record.Remark', { domain, record_id, remark }),
-      }),
+    ...fromList(records, {
+      ...{ whole: true, apart: ['enabled'], doubles: 'TXT' as const },
+      async createRecord({ id: domain }, record) {
+        const { record: made } = await call('Record.Create', { domain, ...toApi(record) }, {});
+        if (!made) throw cutShort('record');
+        return String(made.id);
+      },
+      async updateRecord({ id: domain }, { remoteId: record_id }, after, changed) {
+        const only = changed.has('enabled') && [...changed].every((field) => /^(enabled|remark)$/.test(field));
+        if (only) await write('Record.Status', { domain, record_id, status: statusOf(after) });
+        else await write('Record.Modify', { domain, record_id, ...toApi(after) });
+        return record_id;
+      },
+      note: ({ id: domain }, record_id, remark) => write('Record.Remark', { domain, record_id, remark }),
       deleteRecord: ({ id: domain }, { remoteId: record_id }) => write('Record.Remove', { domain, record_id }),
       async readRecord({ id: domain, name }, { remoteId: record_id }) {
         const { record } = await call('Record.Info', { domain, record_id });
         return record ? fromApi(record, name) : null;
       },
-      findRecords: records,
       isDuplicate: (error) => EXISTS.test(error.message),
     }),
   };
@@ -116,7 +113,7 @@ function noRecords(error: Error): Answer {
 
 function fromApi(r: ApiRecord, zone: string): RemoteRecord | null {
   const { name = r.sub_domain ?? '', type = r.record_type ?? '', line = r.record_line ?? '', value, remark } = r;
-  const rdata = type === 'TXT' ? txtPresentation(value) : type === 'MX' ? `${r.mx} ${value}` : value;
+  const rdata = type === 'TXT' ? txtPresentation(txtFromInput(value)) : type === 'MX' ? `${r.mx} ${value}` : value;
   const read = fromRdata(fullName(name, zone), type, rdata, Number(r.ttl), zone);
   const weight = r.weight === undefined || r.weight === null || r.weight === '' ? null : Number(r.weight);
   const more = { weight, line: lineOf(r.line_id ?? r.record_line_id ?? '', line), enabled: String(r.enabled) !== '0' };
@@ -131,7 +128,7 @@ function toApi(record: DnsRecord): object {
   refuseText(record, 'DNSPod', TEXTS);
   // the MX is refused by the vendor, as dnscontrol has it; of the SRV its versions differ
   refuseRoot(record, 'DNSPod');
-  const value = record_type === 'TXT' ? text : record_type === 'MX' ? absolute(text) : rdataOf(record);
+  const value = record_type === 'TXT' ? textOrStrings(text) : record_type === 'MX' ? absolute(text) : rdataOf(record);
   const id = line === 'default' ? '0' : /=/.test(line) ? line : undefined;
   const routed = id ? { record_line_id: id } : { record_line: line };
   const mx = record_type === 'MX' ? priority : undefined;

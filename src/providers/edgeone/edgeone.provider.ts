@@ -1,9 +1,9 @@
 import { fullName } from '../../dns/names.js';
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { tencent } from '../kit/signing/tencent.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { EMPTY, refusePriority, refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
@@ -14,7 +14,8 @@ type ApiRecord = Record<'RecordId' | 'Name' | 'Type' | 'Content', string> & { TT
   Weight?: number;
   Status?: string;
 };
-type ApiZone = { ZoneId: string; ZoneName: string };
+/** `Status`: active, pending, moved, deactivated, initializing (official model). */
+type ApiZone = { ZoneId: string; ZoneName: string; Status?: string };
 type Records = { TotalCount?: number; DnsRecords?: ApiRecord[] | null };
 type Zones = { TotalCount?: number; Zones?: ApiZone[] | null };
 
@@ -30,33 +31,32 @@ export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretK
     const Filters = Object.entries(by).map(([Name, value]) => ({ Name, Values: [value], Fuzzy: false }));
     const of = (a: Records) => ({ entries: a.DnsRecords, total: a.TotalCount });
     const all = await list('DescribeDnsRecords', { ZoneId, Filters, Limit: 1000 }, (r: ApiRecord) => r.RecordId, of);
-    return all.flatMap((record) => fromApi(record, name) ?? []);
+    return readEach(all, name, fromApi);
   };
   const zones = async (...more: object[]): Promise<RemoteZone[]> => {
     // others hold no DNS records: their names are delegated elsewhere
     const Filters = [{ Name: 'zone-type', Values: ['full'] }, ...more];
     const of = (a: Zones) => ({ entries: a.Zones, total: a.TotalCount });
     const all = await list('DescribeZones', { Filters, Limit: 100 }, (zone: ApiZone) => zone.ZoneId, of);
-    return all.map(({ ZoneId, ZoneName }) => zoneOf(ZoneName, ZoneId));
+    return all.map(({ ZoneId, ZoneName, Status = 'active' }) =>
+      zoneOf(ZoneName, ZoneId, { idle: Status !== 'active' }),
+    );
   };
 
   return {
     check: () => read('DescribeZones', { Limit: 1 }),
     listZones: () => zones(),
     findZone: (name) => zoneNamed(name, zones({ Name: 'zone-name', Values: [name] })),
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
-      ...inSeparateCalls({
-        create: async (zone, record) =>
-          (await write<ApiRecord>('CreateDnsRecord', { ZoneId: zone.id, ...toApi(record, zone) }, false)).RecordId,
-        async update(zone, { remoteId }, after) {
-          const DnsRecords = [{ RecordId: remoteId, ...toApi(after, zone) }];
-          await write('ModifyDnsRecords', { ZoneId: zone.id, DnsRecords });
-          return remoteId;
-        },
-        turn: ({ id: ZoneId }, id, on) =>
-          write('ModifyDnsRecordsStatus', { ZoneId, [on ? 'RecordsToEnable' : 'RecordsToDisable']: [id] }),
-      }),
+    ...fromList(records, {
+      createRecord: async (zone, record) =>
+        (await write<ApiRecord>('CreateDnsRecord', { ZoneId: zone.id, ...toApi(record, zone) }, false)).RecordId,
+      async updateRecord(zone, { remoteId }, after) {
+        const DnsRecords = [{ RecordId: remoteId, ...toApi(after, zone) }];
+        await write('ModifyDnsRecords', { ZoneId: zone.id, DnsRecords });
+        return remoteId;
+      },
+      turn: ({ id: ZoneId }, id, on) =>
+        write('ModifyDnsRecordsStatus', { ZoneId, [on ? 'RecordsToEnable' : 'RecordsToDisable']: [id] }),
       deleteRecord: ({ id: ZoneId }, { remoteId: id }) => write('DeleteDnsRecords', { ZoneId, RecordIds: [id] }),
       readRecord: async (zone, { remoteId: id }) =>
         (await records(zone, { id })).find((r) => r.remoteId === id) ?? null,

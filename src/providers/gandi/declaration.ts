@@ -1,5 +1,5 @@
 import { RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret } from '../provider.js';
+import { defineProvider, SETS, secret } from '../provider.js';
 
 const help = 'With the right "Manage domain name technical configurations", for these domains alone.';
 
@@ -11,8 +11,8 @@ export const gandi = defineProvider({
   api: 'https://api.gandi.net/v5/livedns',
   credentials: [[secret('token', 'Personal access token', { help })]],
   capabilities: {
-    types: [...RECORD_TYPES, 'ALIAS', 'DS', 'LOC', 'NAPTR', 'PTR', 'SSHFP', 'TLSA'],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', minTtl: 300, maxTtl: 2592000 },
+    types: [...RECORD_TYPES, 'ALIAS', 'DNAME', 'DS', 'LOC', 'NAPTR', 'OPENPGPKEY', 'PTR', 'RP', 'SSHFP', 'TLSA'],
+    ...{ ...SETS, minTtl: 300, maxTtl: 2592000 },
   },
   limits: { requests: 10, concurrency: 4 },
   load: () => import('./gandi.provider.js'),

@@ -2,15 +2,17 @@ import { fullName } from '../../dns/names.js';
 import { txtPresentation } from '../../dns/text.js';
 import { errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
-import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../kit/rrsets/plain-sets.js';
+import { fromSets } from '../kit/rrsets/from-rrsets.js';
+import { fewOrAll, type PlainSet, plainSets } from '../kit/rrsets/plain-sets.js';
 import type { SetKey } from '../kit/rrsets/record-set.js';
 import { absoluteRdata } from '../kit/values/absolute-rdata.js';
 import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API answers (recorded 2020): the name relative, `@` at the apex; rdata as in zone files, TXT quoted. */
-type ApiSet = { rrset_name: string; rrset_type: string; rrset_ttl: number; rrset_values: string[] };
+type ApiSet = { rrset_name: string; rrset_type: string; rrset_ttl: number; rrset_values: string[] } & {
+  rrset_href?: string;
+};
 type Domain = { fqdn: string };
 type Failure = { message?: string; object?: string; errors?: { name?: string; description?: string }[] };
 
@@ -50,11 +52,11 @@ export const connect: Connect = ({ token }, context) => {
       const found = await orNull(http.get<Domain | undefined>(pathOf({ id: name, name })));
       return found?.fqdn && zoneOf(found.fqdn).name === name ? zoneOf(found.fqdn) : null;
     },
-    listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
-    apply: fromRrsets({
+    ...fromSets(whole, {
       readSets: fewOrAll(5, single, whole),
       async replaceSet(zone, set) {
-        const json = { rrset_values: set.members.map(({ rdata }) => rdata), rrset_ttl: set.ttl };
+        const more = set.raw as object | undefined;
+        const json = { ...more, rrset_values: set.members.map(({ rdata }) => rdata), rrset_ttl: set.ttl };
         if (set.members.length) return http.put(setPath(zone, set), { json }).then(() => true);
         // read once more where it is gone: it may be the zone that is
         return (await orNull(http.delete(setPath(zone, set)).then(() => true))) ?? false;
@@ -75,10 +77,11 @@ function errorsOf(body: unknown): VendorError[] {
   return failed ? [{ code: object, message: [message, ...details].filter(Boolean).join('; ') }] : [];
 }
 
-function plain({ rrset_name, rrset_type: type, rrset_ttl: ttl, rrset_values }: ApiSet, zone: string): PlainSet {
+function plain(set: ApiSet, zone: string): PlainSet {
+  const { rrset_name, rrset_type: type, rrset_ttl: ttl, rrset_values, rrset_href: _href, ...extra } = set;
   const values = rrset_values.map((value) => {
     if (type === 'TXT') return { rdata: value.startsWith('"') ? value : txtPresentation(value) };
     return { rdata: absoluteRdata(type, value, zone) };
   });
-  return { name: fullName(rrset_name, zone), type, ttl, values };
+  return { name: fullName(rrset_name, zone), type, ttl, values, extra };
 }

@@ -1,5 +1,5 @@
 import { RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret } from '../provider.js';
+import { defineProvider, SETS, secret } from '../provider.js';
 
 /** Gcore DNS v2: record sets by name and type, written one by one; their records can be switched off. */
 export const gcore = defineProvider({
@@ -8,10 +8,7 @@ export const gcore = defineProvider({
   docs: 'https://api.gcore.com/docs/dns',
   api: 'https://api.gcore.com/dns/v2',
   credentials: [[secret('api_token', 'API token', { help: 'Permanent, of a user who may change DNS and no more.' })]],
-  capabilities: {
-    types: [...RECORD_TYPES, 'PTR'],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record', minTtl: 120 }, // as lego
-  },
-  limits: { requests: 10, concurrency: 4 }, // none is documented: careful ones
+  capabilities: { types: [...RECORD_TYPES, 'PTR'], ...SETS, toggle: 'record', minTtl: 120 }, // as lego
+  limits: { requests: 10, concurrency: 4 }, // none is documented: a low rate
   load: () => import('./gcore.provider.js'),
 });

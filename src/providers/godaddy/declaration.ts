@@ -18,7 +18,7 @@ export const godaddy = defineProvider({
     // CAA is not in the list of types of the API's description: it is shown, and not written
     types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV'],
     // one write replaces the SRV of all services at a name, which are several names in DNS
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'zone', minTtl: 600 },
+    ...{ ids: 'derived', ttlOf: 'set', replaces: 'zone', minTtl: 600, yields: 'Parked' },
   },
   limits: { requests: 60, perSeconds: 60, concurrency: 4 },
   load: () => import('./godaddy.provider.js'),

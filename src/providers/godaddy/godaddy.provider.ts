@@ -5,7 +5,7 @@ import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/ht
 import { allPages, offsetPages } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
-import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetKey, SetMember } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
@@ -19,9 +19,12 @@ type Failure = { code?: string; message?: string; fields?: { path?: string; mess
 /** Rows of a page (description of v1). */
 const ROWS = 500;
 const DOMAINS = 1000;
+const UNPROCESSABLE = /HTTP 422\)?$/;
 /** Up to so many sets are read one by one: an account may ask 60 times a minute. */
 const FEW_SETS = 3;
 const FIELDS = typedFields({ names: { target: 'data' } });
+/** GoDaddy's own word for the address of a name without one. */
+const PARKED = 'Parked';
 const NAMES = ['CNAME', 'NS', 'MX', 'SRV'];
 const KINDS = {
   auth: ['ACCESS_DENIED', 'UNABLE_TO_AUTHENTICATE', 'MALFORMED_CREDENTIALS'],
@@ -38,9 +41,30 @@ export const connect: Connect = ({ api_key, api_secret }, context) => {
     if (Array.isArray(list)) return list;
     throw cutShort('records');
   };
+  /** Reads pages. That behind the last one, where this was full, is refused: what is so is asked for once more. */
+  const pages = (path: string) => {
+    let full = false;
+    return async (offset?: number): Promise<Row[]> => {
+      const behind =
+        <T>(otherwise: () => T) =>
+        (error: unknown): T => {
+          if (full && offset !== undefined && error instanceof ProviderError && UNPROCESSABLE.test(error.message))
+            return otherwise();
+          throw error;
+        };
+      const asked = rows(path, offset).catch(behind(() => rows(path, offset)));
+      const found = await asked.catch(behind(() => []));
+      if (found.length) full = found.length === ROWS;
+      return found;
+    };
+  };
   // what `offset` counts is said nowhere, and clients differ
-  const all = (path: string) => offsetPages(keyOf, (offset) => rows(path, offset), ROWS);
-  const sets = (list: Row[], zone: RemoteZone) => plainSets(list, (row) => plain(row, zone.name));
+  const all = (path: string) => offsetPages(keyOf, pages(path), ROWS);
+  /** What is parked says nothing of the others of its set. */
+  const sets = (list: Row[], zone: RemoteZone): { own: PlainSet[]; parked: PlainSet[] } => {
+    const read = (some: Row[]) => plainSets(some, (row) => plain(row, zone.name));
+    return { own: read(list.filter((row) => !isParked(row))), parked: read(list.filter(isParked)) };
+  };
   const single = (zone: RemoteZone, { host, type }: SetKey) => all(`${pathOf(zone)}/${type}/${nameOf(host, type)}`);
 
   return {
@@ -55,7 +79,10 @@ export const connect: Connect = ({ api_key, api_secret }, context) => {
       const live = domains.filter(({ status = '' }) => !/^(CANCELLED|TRANSFERRED|CONFISCATED)/.test(status));
       return live.map(({ domain }) => ({ id: domain, name: toAscii(domain) }));
     },
-    listRecords: async (zone) => recordsIn(sets(await all(pathOf(zone)), zone), zone.name),
+    async listRecords(zone) {
+      const { own, parked } = sets(await all(pathOf(zone)), zone);
+      return [...(await recordsIn(own, zone.name)), ...(await recordsIn(parked, zone.name))];
+    },
     async zoneInfo(zone) {
       const found = await http.get<Domain | undefined>(`/v1/domains/${encodeURIComponent(zone.id)}`);
       return { lines: [], minTtl: null, expiresAt: found?.expires ?? null, plan: null };
@@ -63,13 +90,20 @@ export const connect: Connect = ({ api_key, api_secret }, context) => {
     apply: fromRrsets({
       async readSets(zone, keys) {
         const few = keys.length <= FEW_SETS && (await Promise.all(keys.map((key) => single(zone, key)))).flat();
-        return setsAt(keys, sets(few || (await all(pathOf(zone))), zone), zone.name);
+        const { own, parked } = sets(few || (await all(pathOf(zone))), zone);
+        const beside = await setsAt(keys, parked, zone.name);
+        return (await setsAt(keys, own, zone.name)).map((set, i) => {
+          const { ttl, members } = beside[i] as RecordSet;
+          return { ...set, ttl: set.members.length ? set.ttl : ttl, members: [...set.members, ...members] };
+        });
       },
       async replaceSet(zone, set) {
         // the other services at the same name, as they are at this moment
         const there = set.type === 'SRV' ? await reading(() => single(zone, set)) : [];
         const others = there.filter((row) => hostOf(row) !== set.host);
-        const json = [...others, ...set.members.map(({ rdata }) => toApi(set, rdata))];
+        // GoDaddy does not take it back
+        const members = set.members.filter(({ rdata }) => rdata !== PARKED);
+        const json = [...others, ...members.map((member) => toApi(set, member))];
         const path = `${pathOf(zone)}/${set.type}/${nameOf(set.host, set.type)}`;
         if (json.length) return http.put(path, { json }).then(() => true);
         const failed = await http.delete(path).catch((error: ProviderError) => error);
@@ -82,8 +116,9 @@ export const connect: Connect = ({ api_key, api_secret }, context) => {
   };
 };
 
-const keyOf = (row: Row): string =>
-  JSON.stringify([row.type, hostOf(row), row.data, row.priority, row.port, row.weight]);
+/** Rows that differ in anything are several. */
+const keyOf = (row: Row): string => JSON.stringify(row);
+const isParked = (row: Row): boolean => row?.type === 'A' && row.data === PARKED;
 const domainOf = ({ domain }: Domain): string => domain;
 const pathOf = (zone: RemoteZone): string => `/v1/domains/${encodeURIComponent(zone.id)}/records`;
 
@@ -104,16 +139,25 @@ const hostOf = ({ type, service, protocol, name }: Row): string =>
   (type === 'SRV' && service ? [service, protocol, ...(name === '@' ? [] : [name])].join('.') : name).toLowerCase();
 
 function plain(row: Row, zone: string): PlainSet {
-  const { type, ttl } = row;
+  const { type, ttl, name: _n, data: _d, service: _s, protocol: _p, tag: _t, ...more } = row;
+  const { priority: _priority, port: _port, weight: _weight, flags: _flags, ...extra } = more;
+  // data of another form is not understood, and holds its set as such
+  const rdata = typeof row.data === 'string' ? rdataOf(row, zone) : row.data;
+  const readOnly = isParked(row) ? 'It stands for a parked name, and is not an address' : undefined;
+  return { name: fullName(hostOf(row), zone), type, ttl, values: [{ rdata, raw: row, extra }], readOnly };
+}
+
+function rdataOf(row: Row, zone: string): string {
+  const { type } = row;
   // the zone's own name may come as `@`
   const data = !NAMES.includes(type) ? row.data : row.data === '@' ? `${zone}.` : row.data.replace(/\.?$/, '.');
   const text = type === 'TXT' ? txtPresentation(data) : row.tag ? `${row.flags ?? 0} ${row.tag} "${data}"` : data;
-  const rdata = (/MX|SRV/.test(type) && FIELDS.rdata(type, { priority: 0, ...row, data })) || text;
-  return { name: fullName(hostOf(row), zone), type, ttl, values: [{ rdata }] };
+  return (/MX|SRV/.test(type) && FIELDS.rdata(type, { priority: 0, ...row, data })) || text;
 }
 
-function toApi({ host, type, ttl }: RecordSet, rdata: string): object {
-  const row = { type, ...serviceOf(host, type), ttl };
+/** Each row keeps the TTL of its own, unless that of the set is changed. */
+function toApi({ host, type, ttl: ofSet }: RecordSet, { rdata, raw, ttl = ofSet }: SetMember): object {
+  const row = { ...(raw as Row | undefined), type, ...serviceOf(host, type), ttl };
   if (type === 'TXT') return { ...row, data: txtFromPresentation(rdata) };
   const bare = rdata.replace(/(?<=[^ ])\.$/, '');
   const [priority, ...rest] = bare.split(' ');

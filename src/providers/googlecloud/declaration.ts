@@ -1,5 +1,5 @@
 import { RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret, text } from '../provider.js';
+import { defineProvider, SETS, secret, text } from '../provider.js';
 
 /** Google Cloud DNS API v1: record sets without ids, changes that are carried out whole. */
 export const googlecloud = defineProvider({
@@ -17,7 +17,7 @@ export const googlecloud = defineProvider({
   ],
   capabilities: {
     types: [...RECORD_TYPES, 'PTR', 'NAPTR', 'DS', 'SSHFP', 'TLSA', 'SVCB', 'HTTPS'],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', atomic: true },
+    ...{ ...SETS, atomic: true },
   },
   limits: { requests: 10 },
   load: () => import('./googlecloud.provider.js'),

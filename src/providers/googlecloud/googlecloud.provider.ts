@@ -1,17 +1,20 @@
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { keyFile } from '../kit/http/key-file.js';
 import { oauth2 } from '../kit/http/oauth2.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
-import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
-import type { RecordSet } from '../kit/rrsets/record-set.js';
+import { fromSets } from '../kit/rrsets/from-rrsets.js';
+import { fewOrAll, type PlainSet, plainSets, withSoa } from '../kit/rrsets/plain-sets.js';
+import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import { rs256 } from '../kit/signing/rs256.js';
+import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API answers (discovery document 2021): names absolute, rdata as in zone files; a routed set has no rdata. */
-type ApiSet = { name: string; type: string; ttl?: number; rrdatas?: string[]; routingPolicy?: object };
+type ApiSet = { name: string; type: string; ttl?: number; rrdatas?: string[]; routingPolicy?: object } & {
+  [own in 'kind' | 'signatureRrdatas']?: unknown;
+};
 type ApiZone = { id: string; dnsName: string; visibility?: string };
 type List = { managedZones?: ApiZone[]; rrsets?: ApiSet[]; nextPageToken?: string; kind?: string };
 type Failure = { error?: { message?: string; status?: string; errors?: { reason?: string; message?: string }[] } };
@@ -51,32 +54,25 @@ export const connect: Connect = ({ service_account = '', project: other, endpoin
       await list<ApiSet>(`${pathOf(zone)}/rrsets`, 'rrsets', ({ name, type }) => `${name} ${type}`, query),
       plain,
     );
+  const single = (zone: RemoteZone, { host, type }: SetKey) =>
+    sets(zone, { name: `${fullName(host, zone.name)}.`, type });
   const whole = async (zone: RemoteZone) => withSoa(await sets(zone), zone.name);
   const zones = async (query = {}): Promise<RemoteZone[]> => {
     const all = await list<ApiZone>(root, 'managedZones', ({ id }) => id, query);
-    // private zones may have the name of a public one (absent in 2018)
-    const shown = all.filter(({ visibility = 'public' }) => visibility === 'public');
-    return shown.map(({ id, dnsName }) => ({ id, name: toAscii(dnsName).replace(/\.$/, '') }));
+    // absent in 2018
+    return all.map(({ id, dnsName, visibility }) => zoneOf(dnsName, id, { hidden: visibility === 'private' }));
   };
 
   return {
     check: () => http.get(root, { query: { maxResults: 1 } }),
     listZones: () => zones(),
-    findZone: async (name) => (await zones({ dnsName: `${name}.` })).find((zone) => zone.name === name) ?? null,
-    listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
-    apply: fromRrsets({
-      async readSets(zone, keys) {
-        const at = ({ host, type }: { host: string; type: string }) =>
-          sets(zone, { name: `${fullName(host, zone.name)}.`, type });
-        const few = keys.length <= FEW_SETS && (await Promise.all(keys.map(at))).flat();
-        return setsAt(keys, few || (await whole(zone)), zone.name);
-      },
+    findZone: (name) => zoneNamed(name, zones({ dnsName: `${name}.` })),
+    ...fromSets(whole, {
+      readSets: fewOrAll(FEW_SETS, single, whole),
       async replaceSets(zone, all, was) {
         const held = was.flatMap(({ raw }) => (raw ? [raw as ApiSet] : []));
-        const routed = held.find((set) => !set.rrdatas || set.routingPolicy);
-        if (routed) throw new ProviderError('rejected', `${routed.type} ${routed.name} is routed by a policy`, false);
         // what goes is repeated exactly: who changed it meanwhile is seen
-        const deletions = held.map(({ name, type, ttl, rrdatas }) => ({ name, type, ttl, rrdatas }));
+        const deletions = held.map(bare);
         const additions = all.filter((set) => set.members.length).map((set) => toApi(set, zone));
         try {
           await http.post(`${pathOf(zone)}/changes`, { json: { additions, deletions }, idempotent: true });
@@ -101,12 +97,16 @@ function errorsOf(body: unknown): VendorError[] {
 }
 
 function plain(set: ApiSet): PlainSet {
-  const { name, type, ttl = 0, rrdatas, routingPolicy } = set;
+  const { name, type, ttl = 0, rrdatas, routingPolicy, ...extra } = bare(set);
   const routed = routingPolicy && `routed: ${JSON.stringify(routingPolicy)}`;
-  const values = (routed || !rrdatas ? [routed ?? 'routed by a policy'] : rrdatas).map((rdata) => ({ rdata }));
-  return { name, type, ttl, values, raw: set, readOnly: !!routed || !rrdatas };
+  const values = (routed ? [routed] : (rrdatas ?? [])).map((rdata) => ({ rdata }));
+  return { name, type, ttl, values, raw: set, extra, readOnly: routed && 'It is routed by a policy' };
 }
 
-const toApi = ({ host, type, ttl, members }: RecordSet, zone: RemoteZone): ApiSet => ({
+/** A set without what Google alone says of it. */
+const bare = ({ kind: _kind, signatureRrdatas: _signatures, ...set }: ApiSet) => set;
+
+const toApi = ({ host, type, ttl, members, raw }: RecordSet, zone: RemoteZone): ApiSet => ({
+  ...(raw ? bare(raw as ApiSet) : {}),
   ...{ name: `${fullName(host, zone.name)}.`, type, ttl, rrdatas: members.map(({ rdata }) => rdata) },
 });

@@ -1,4 +1,4 @@
-import { defineProvider, secret } from '../provider.js';
+import { defineProvider, SETS, secret } from '../provider.js';
 
 /** Hetzner Cloud (not the older dns.hetzner.com): record sets without ids, writes that go on after their answer. */
 export const hetzner = defineProvider({
@@ -8,8 +8,8 @@ export const hetzner = defineProvider({
   api: 'https://api.hetzner.cloud/v1',
   credentials: [[secret('api_token', 'API token', { help: 'Of the Cloud project with the zones: Read & Write.' })]],
   capabilities: {
-    types: ['A', 'AAAA', 'CAA', 'CNAME', 'DS', 'HTTPS', 'MX', 'NS', 'PTR', 'SRV', 'SVCB', 'TLSA', 'TXT'],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', minTtl: 60 },
+    types: ['A', 'AAAA', 'CAA', 'CNAME', 'DS', 'HTTPS', 'MX', 'NS', 'PTR', 'RP', 'SRV', 'SVCB', 'TLSA', 'TXT'],
+    ...{ ...SETS, minTtl: 60 },
   },
   // 3600 an hour and project (header `ratelimit-limit`, recorded 2026); other clients of the project get a share
   limits: { requests: 3000, perSeconds: 3600, concurrency: 4 },

@@ -1,9 +1,8 @@
 import { RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret, text } from '../provider.js';
+import { defineProvider, SETS, secret, text } from '../provider.js';
 
 const AK = 'Of an IAM user with dns:zone:list and dns:recordset:*. Console, "My Credentials".';
 const REGION = 'Such as ap-southeast-1, for keys that work in one region only. Usually left empty.';
-const sets = { ids: 'derived', ttlOf: 'set', replaces: 'set' } as const;
 
 export const huaweicloud = defineProvider({
   ...{ kind: 'huaweicloud', aliases: ['huawei'] },
@@ -19,7 +18,7 @@ export const huaweicloud = defineProvider({
     ],
   ],
   // of the lines the usual ones: `zoneInfo` asks for all
-  capabilities: { types: RECORD_TYPES, ...sets, lines: ['default', 'Dianxin', 'Liantong', 'Yidong'] },
+  capabilities: { types: RECORD_TYPES, ...SETS, lines: ['default', 'Dianxin', 'Liantong', 'Yidong'] },
   // not documented; who goes too fast is told so
   limits: { requests: 20, concurrency: 4 },
   load: () => import('./huaweicloud.provider.js'),

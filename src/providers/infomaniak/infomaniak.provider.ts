@@ -1,11 +1,11 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { fullName } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
-import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inPlace } from '../kit/records/in-place.js';
-import type { AllRecordVerbs } from '../kit/records/record-verbs.js';
+import { cutShort, errorHooks, needed, type VendorError } from '../kit/http/errors.js';
+import { allPages, byId } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { recordPath, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As version 2 has it (lego, Ansible 2026): names relative, `.` at the apex; preferences in the target; TXT quoted. */
@@ -16,54 +16,47 @@ type Failure = { code?: string; description?: string; errors?: Failure[] };
 const KINDS = { not_found: ['object_not_found'], auth: ['not_authorized', 'access_denied', 'unauthorized'] };
 const PAGE = 100;
 
-export const connect: Connect = (credentials, context) => {
-  const http = context.http.extend({
-    headers: { authorization: `Bearer ${credentials.api_token}` },
-    ...errorHooks(errorsOf, KINDS),
-  });
+export const connect: Connect = ({ api_token }, context) => {
+  const headers = { authorization: `Bearer ${api_token}` };
+  const http = context.http.extend({ headers, ...errorHooks(errorsOf, KINDS) });
   const list = <T extends { id: number }>(path: string, filter: object): Promise<T[]> => {
     const read = async ({ page }: { page: number }) => {
       const query = { ...filter, page, per_page: PAGE };
       const { data: entries, total } = (await http.get<Envelope<T[]> | undefined>(path, { query })) ?? {};
       return total === undefined ? { entries } : { entries, total };
     };
-    return allPages(({ id }) => id, read, PAGE);
+    return allPages(byId, read, PAGE);
   };
   // version 2 has no list of zones
   const products = (query = {}): Promise<Product[]> => list('/1/product', { service_name: 'domain', ...query });
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), query)).flatMap((record) => fromApi(record, zone.name) ?? []);
-  const verbs: AllRecordVerbs = {
-    async createRecord(zone, record) {
-      if ((await verbs.findRecords(zone, record)).some((found) => sameRecord(found, record)))
-        throw new ProviderError('rejected', 'There is such a record already', false);
-      const json = { type: record.type, source: sourceOf(record), ...toApi(record) };
-      return written(await http.post(pathOf(zone), { json }), zone);
-    },
-    async updateRecord(zone, before, after, changed) {
-      if (changed.has('host') || changed.has('type')) return inPlace(verbs, zone, before, after);
-      return written(await http.put(pathOf(zone, before), { json: toApi(after) }), zone);
-    },
-    deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
-    readRecord: async (zone, before) => written(await http.get(pathOf(zone, before)), zone),
-    findRecords: (zone, record) =>
-      records(zone, { 'filter[source]': sourceOf(record), 'filter[types][]': record.type }),
-  };
+    readEach(await list<ApiRecord>(pathOf(zone), query), zone.name, fromApi);
+
   return {
     check: async () => void (await http.get('/1/product', { query: { service_name: 'domain', per_page: 1 } })),
-    listZones: async () => (await products()).map(({ customer_name: name }) => ({ id: name, name: toAscii(name) })),
+    listZones: async () => (await products()).map(({ customer_name: name }) => zoneOf(name)),
     async zoneInfo(zone) {
       const own = (await products({ customer_name: zone.id })).find(({ customer_name: name }) => name === zone.id);
       const expiresAt = own?.expired_at ? new Date(own.expired_at * 1000).toISOString() : null;
-      return { lines: [], minTtl: null, expiresAt, plan: null };
+      return zoneInfo({ expiresAt });
     },
-    listRecords: (zone) => records(zone),
-    apply: fromRecords(verbs),
+    ...fromList(records, {
+      ...{ doubles: true, whole: true, fixed: ['host', 'type'] },
+      async createRecord(zone, record) {
+        const json = { type: record.type, source: sourceOf(record), ...toApi(record) };
+        return written(await http.post(pathOf(zone), { json }), zone);
+      },
+      updateRecord: async (zone, before, after) =>
+        written(await http.put(pathOf(zone, before), { json: toApi(after) }), zone),
+      deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
+      readRecord: async (zone, before) => written(await http.get(pathOf(zone, before)), zone),
+      findRecords: (zone, record) =>
+        records(zone, { 'filter[source]': sourceOf(record), 'filter[types][]': record.type }),
+    }),
   };
 };
 
-const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
-  `/2/zones/${encodeURIComponent(zone.id)}/records${record ? `/${record.remoteId}` : ''}`;
+const pathOf = recordPath('/2/zones', 'records');
 const toApi = (record: DnsRecord) => ({ ttl: record.ttl, target: targetOf(record) });
 const sourceOf = ({ host }: DnsRecord): string => (host === '@' ? '.' : host);
 
@@ -74,14 +67,11 @@ function errorsOf(body: unknown): VendorError[] {
   return all.map(({ code = '', description: message = '' }) => ({ code, message }));
 }
 
-const cut = (): never => {
-  throw cutShort('complete record');
-};
 const written = (answer: Envelope<ApiRecord> | undefined, { name }: RemoteZone): RemoteRecord =>
-  (answer?.data && fromApi(answer.data, name)) ?? cut();
+  needed(answer?.data && fromApi(answer.data, name), 'complete record');
 
 function fromApi({ id, source, type, target, ttl }: ApiRecord, zone: string): RemoteRecord | null {
-  if (!Number.isSafeInteger(id) || typeof target !== 'string') cut();
+  if (!Number.isSafeInteger(id) || typeof target !== 'string') throw cutShort('complete record');
   const rdata = type === 'TXT' ? txtPresentation(txtFromInput(target)) : target;
   const read = fromRdata(fullName(/^\.?$/.test(source) ? '@' : source, zone), type, rdata, ttl, zone);
   return read && { ...read, remoteId: String(id) };

@@ -1,15 +1,21 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
+import { sleep } from '../../platform/common/clock.js';
+import { sha256 } from '../../platform/common/hash.js';
+import { currentDeadline } from '../kit/http/deadline-context.js';
 import { cutShort, errorHooks, NotBegun, ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { cachedToken } from '../kit/http/token-cache.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList } from '../kit/records/from-records.js';
 import { inPlace } from '../kit/records/in-place.js';
 import { changedPart } from '../kit/records/record-verbs.js';
 import { totpOf } from '../kit/signing/totp.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
+import type { KnownSession } from '../shared-sessions.js';
+import { sharedSession, type Turn, WINDOW_MS } from './shared-session.js';
 
 /** A record (recorded 2018): names in full, targets without final dot, the preference of MX and SRV beside. */
 type ApiRecord = { id: number; name: string; type: string; content: string; ttl: number; prio?: number };
@@ -18,15 +24,17 @@ type Answer<T> = { code?: number; msg?: string; reason?: string; resData?: T } |
 type Listed = { domain: string };
 
 // codes (1000, 2302 and 2303 recorded 2018, the others from INWX's documentation)
-const [DONE, PENDING, EXISTS] = [1000, 1001, 2302];
-const KINDS = { auth: [2200, 2201, 2202], not_found: [2303], unavailable: [0, 2500, 2501, 2502] };
+const [DONE, PENDING, NOBODY, EXISTS] = [1000, 1001, 2200, 2302];
+const KINDS = { auth: [NOBODY, 2201, 2202], not_found: [2303], unavailable: [0, 2500, 2501, 2502] };
 /** of which fields those of the API follow; the others hold the value */
 const SOURCES = { name: ['host'], ttl: ['ttl'] } as const;
 const NAMES = /^(CNAME|MX|NS|PTR)$/;
 /** So long a session is used, whatever INWX allows. */
 const SESSION_SECONDS = 900;
+/** An app may have used the code of a window: so many are tried. */
+const CODES = 3;
 
-export const connect: Connect = ({ username: user, password: pass, shared_secret }, context) => {
+export const connect: Connect = ({ username: user, password: pass, shared_secret, endpoint }, context) => {
   const { failed, ...said } = errorHooks((body) => {
     const { code = 0, msg = 'The answer is cut short', reason } = (body ?? {}) as NonNullable<Answer<unknown>>;
     return code === DONE || code === PENDING ? [] : [{ code, message: reason ? `${msg}: ${reason}` : msg }];
@@ -38,7 +46,7 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
     errorKind: (status: number, body: unknown) => (status === 200 ? said.errorKind(status, body) : undefined),
   };
   const open = context.http.extend(hooks);
-  const session = cachedToken(async () => {
+  const opened = async (turn?: () => Promise<Turn>): Promise<KnownSession> => {
     const login = { json: { method: 'account.login', params: { user, pass } }, reads: true };
     const { headers, body } = await open.exchange<Answer<{ tfa?: string }>>('POST', '/', login);
     const cookie = [headers['set-cookie'] ?? []]
@@ -46,21 +54,38 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
       .map((one) => one.split(';')[0])
       .join('; ');
     if (!cookie) throw cutShort('session');
-    if ((body?.resData?.tfa ?? '0') !== '0') {
-      if (!shared_secret)
-        throw new ProviderError('auth', 'INWX asks for a second factor, whose secret is missing', false);
-      const json = { method: 'account.unlock', params: { tan: totpOf(shared_secret) } };
-      await open.post('/', { json, headers: { cookie }, reads: true });
+    const own = { token: cookie, seconds: SESSION_SECONDS };
+    if ((body?.resData?.tfa ?? '0') === '0') return own;
+    if (!(shared_secret && turn))
+      throw new ProviderError('auth', 'INWX asks for a second factor, whose secret is missing', false);
+    return unlock(own, shared_secret, turn);
+  };
+  /** Unlocks a session, unless another process has unlocked its own meanwhile. */
+  async function unlock(own: KnownSession, secret: string, turn: () => Promise<Turn>): Promise<KnownSession> {
+    for (let attempt = 1; ; attempt++) {
+      const mine = await turn();
+      if ('session' in mine) return mine.session;
+      const json = { method: 'account.unlock', params: { tan: totpOf(secret, mine.window * WINDOW_MS) } };
+      try {
+        await open.post('/', { json, headers: { cookie: own.token }, reads: true });
+        return own;
+      } catch (error) {
+        if (attempt === CODES || (error as ProviderError).kind !== 'auth') throw error;
+      }
     }
-    return { token: cookie, seconds: SESSION_SECONDS };
-  });
+  }
+  const keyOf = (what: string, ...more: unknown[]) =>
+    sha256(JSON.stringify(['inwx', what, endpoint, user, shared_secret, ...more]));
+  const session = shared_secret
+    ? sharedSession(context.sessions, { session: keyOf('session', pass), codes: keyOf('codes') }, opened)
+    : cachedToken(() => opened());
   const http = open.extend({
-    beforeRequest: async (r) => ({ ...r, headers: { ...r.headers, cookie: await session.get() } }),
-    renews(status, body) {
-      // the session has ended, or the password was changed: it is logged in anew
-      const refused = hooks.errorKind(status, body) === 'auth';
-      if (refused) session.forget();
-      return refused;
+    beforeRequest: async (r) => ({ ...r, headers: { ...r.headers, cookie: await inTime(session.get()) } }),
+    renews(status, body, { cookie }) {
+      // the session has ended, or the password was changed; the other codes are about one object (RFC 5730)
+      const ended = status === 200 && (body as Answer<unknown>)?.code === NOBODY;
+      if (ended) session.forget(cookie);
+      return ended;
     },
   });
   const call = async <T>(method: string, params: object, reads = true): Promise<T | undefined> =>
@@ -70,7 +95,7 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
     const { domain, count = 0, record = [] } = info ?? {};
     // a list without entries has no length either (recorded 2018)
     if (!domain || !Array.isArray(record) || count !== record.length) throw cutShort('records');
-    return record.flatMap((r) => fromApi(r, zone.name) ?? []);
+    return readEach(record, zone.name, fromApi);
   }
   const write = {
     async createRecord(zone: RemoteZone, record: DnsRecord) {
@@ -87,7 +112,8 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
 
   return {
     async check() {
-      session.forget();
+      // with a second factor a new session would cost the code that the others need
+      if (!shared_secret) session.forget();
       await call('nameserver.list', { page: 1, pagelimit: 1 });
     },
     async listZones() {
@@ -100,7 +126,6 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
       );
       return all.map(({ domain }) => ({ id: domain, name: toAscii(domain) }));
     },
-    listRecords: (zone) => records(zone),
     async zoneInfo(zone) {
       type Date = string | { scalar?: string };
       const found = await call<{ exDate?: Date }>('domain.info', { domain: zone.id }).catch((error) => {
@@ -111,7 +136,7 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
       const text = typeof found?.exDate === 'object' ? found.exDate.scalar : found?.exDate;
       return { lines: [], minTtl: null, expiresAt: text ? new Date(text).toISOString() : null, plan: null };
     },
-    apply: fromRecords({
+    ...fromList(records, {
       ...write,
       async updateRecord(zone, before, after, changed) {
         const whole = toApi(after, zone.name);
@@ -129,6 +154,16 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
     }),
   };
 };
+
+/** A session, or at the deadline of the call the word that it comes. @throws NotBegun */
+function inTime(cookie: Promise<string>): Promise<string> {
+  const left = currentDeadline() - performance.now();
+  if (!Number.isFinite(left)) return cookie;
+  const late = sleep(Math.max(0, left), true).then(() => {
+    throw new NotBegun('unavailable', 'INWX takes each code of the second factor once: try again in half a minute');
+  });
+  return Promise.race([cookie, late]);
+}
 
 function fromApi({ id, name, type, content, ttl, prio = 0 }: ApiRecord, zone: string): RemoteRecord | null {
   const rdata = type === 'TXT' ? txtPresentation(content) : /^(MX|SRV)$/.test(type) ? `${prio} ${content}` : content;

@@ -1,11 +1,12 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { fullName } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inPlace } from '../kit/records/in-place.js';
-import type { AllRecordVerbs } from '../kit/records/record-verbs.js';
+import { cutShort, errorHooks, needed, neededList, type VendorError } from '../kit/http/errors.js';
+import { fromList } from '../kit/records/from-records.js';
+import type { RecordVerbs } from '../kit/records/record-verbs.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseRoot } from '../kit/values/value-limits.js';
+import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2024): names absolute without final dot, `prio` of MX and SRV apart, TXT quoted. */
@@ -25,24 +26,24 @@ export const connect: Connect = (credentials, context) => {
     ...errorHooks(errorsOf, KINDS),
   });
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> => {
-    const list = (await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.records;
-    if (!Array.isArray(list)) throw cutShort('records');
-    return list.flatMap((record) => fromApi(record, zone.name) ?? []);
+    const answer = await http.get<ApiZone | undefined>(pathOf(zone), { query });
+    return readEach(neededList(answer?.records, 'records'), zone.name, fromApi);
   };
-  const verbs: AllRecordVerbs = {
+  const verbs: RecordVerbs = {
+    // no recording, and no other client, tells how IONOS writes it
+    judge: (record) => refuseRoot(record, 'IONOS'),
+    // of an identical one IONOS makes a new record and drops the old one (recorded 2024)
+    doubles: true,
+    whole: true,
+    // neither can be changed (documentation)
+    fixed: ['host', 'type'],
     async createRecord(zone, record) {
       const json = [{ name: fullName(record.host, zone.name), type: record.type, ...toApi(record) }];
-      // of an identical one IONOS makes a new record and drops the old one (recorded 2024)
-      if ((await verbs.findRecords(zone, record)).some((found) => sameRecord(found, record)))
-        throw new ProviderError('rejected', 'There is such a record already', false);
       const [made] = (await http.post<ApiRecord[] | undefined>(`${pathOf(zone)}/records`, { json })) ?? [];
-      return fromApi(made, zone.name) ?? cut('record that was made');
+      return needed(fromApi(made, zone.name), 'record that was made');
     },
-    async updateRecord(zone, before, after, changed) {
-      const json = toApi(after);
-      // neither name nor type can be changed (documentation)
-      if (changed.has('host') || changed.has('type')) return inPlace(verbs, zone, before, after);
-      const now = await http.put<ApiRecord | undefined>(pathOf(zone, before), { json });
+    async updateRecord(zone, before, after) {
+      const now = await http.put<ApiRecord | undefined>(pathOf(zone, before), { json: toApi(after) });
       return now?.id ? (fromApi(now, zone.name) ?? now.id) : before.remoteId;
     },
     deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
@@ -51,22 +52,14 @@ export const connect: Connect = (credentials, context) => {
   };
   return {
     check: async () => void (await http.get('/zones')),
-    async listZones() {
-      const zones = await http.get<ApiZone[] | undefined>('/zones');
-      if (!Array.isArray(zones)) throw cutShort('list of zones');
-      return zones.map(({ id, name }) => ({ id, name: toAscii(name) }));
-    },
-    listRecords: (zone) => records(zone),
-    apply: fromRecords(verbs),
+    listZones: async () =>
+      neededList(await http.get<ApiZone[]>('/zones'), 'list of zones').map(({ id, name }) => zoneOf(name, id)),
+    ...fromList(records, verbs),
   };
 };
 
 const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
   `/zones/${encodeURIComponent(zone.id)}${record ? `/records/${encodeURIComponent(record.remoteId)}` : ''}`;
-
-const cut = (what: string): never => {
-  throw cutShort(what);
-};
 
 /** Errors come as a list, as do answers that are none. */
 const errorsOf = (body: unknown): VendorError[] =>
@@ -76,17 +69,14 @@ const errorsOf = (body: unknown): VendorError[] =>
   });
 
 function fromApi(record: ApiRecord | undefined, zone: string): RemoteRecord | null {
-  if (typeof record?.id !== 'string' || typeof record.content !== 'string') return cut('complete record');
+  if (typeof record?.id !== 'string' || typeof record.content !== 'string') throw cutShort('complete record');
   const { id, name, type, content, ttl, prio = 0, disabled = false } = record;
   const text = type === 'TXT' ? txtPresentation(txtFromInput(content)) : content;
   const read = fromRdata(name, type, type === 'MX' || type === 'SRV' ? `${prio} ${text}` : text, ttl, zone);
   return read && { ...read, remoteId: id, enabled: !disabled };
 }
 
-function toApi(record: DnsRecord) {
-  // no recording, and no other client, tells how IONOS writes it
-  refuseRoot(record, 'IONOS');
-  const { type, value, ttl, priority, enabled } = record;
+function toApi({ type, value, ttl, priority, enabled }: DnsRecord) {
   const content = type === 'TXT' && !PLAIN.test(value) ? txtPresentation(value) : value;
   return { content, ttl, prio: priority ?? 0, disabled: !enabled };
 }

@@ -1,13 +1,12 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { needed } from '../kit/http/errors.js';
-import { allPages, counted } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inList } from '../kit/records/in-place.js';
+import { allPages, byId, counted } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { jdcloudClient } from '../kit/signing/jdcloud2.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
-import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { linesIn, recordPath, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (official operations; documentation of v2). */
@@ -26,12 +25,12 @@ export const connect: Connect = ({ access_key_id: id = '', access_key_secret: se
   const key = { accessKeyId: id, secretAccessKey, region: 'cn-north-1', service: 'domainservice' };
   const http = context.http.extend(jdcloudClient(key));
   const list = <T extends { id: number }>(path: string, query = {}): Promise<T[]> =>
-    allPages(getId, async ({ page: pageNumber }) => {
+    allPages(byId, async ({ page: pageNumber }) => {
       const answer = await http.get<Answer<List<T>>>(path, { query: { pageNumber, pageSize: 99, ...query } });
       return counted(answer?.result?.dataList, answer?.result?.totalCount);
     });
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), query)).flatMap((record) => fromApi(record, zone.name) ?? []);
+    readEach(await list<ApiRecord>(pathOf(zone), query), zone.name, fromApi);
   const zones = async (query = {}): Promise<RemoteZone[]> =>
     (await list<ApiZone>('/domain', query)).map(({ id, domainName }) => zoneOf(domainName, id));
 
@@ -39,39 +38,32 @@ export const connect: Connect = ({ access_key_id: id = '', access_key_secret: se
     check: () => http.get('/domain', { query: { pageNumber: 1, pageSize: 10 } }),
     listZones: () => zones(),
     findZone: (domainName) => zoneNamed(domainName, zones({ domainName })),
-    listRecords: (zone) => records(zone),
     async zoneInfo(zone) {
       const found = (await list<ApiZone>('/domain', { domainId: zone.id })).find(({ id }) => String(id) === zone.id);
       const query = { packId: found?.packId ?? 0, viewId: 0 };
       const tree = await http.get<Answer<{ data?: ApiLine[] | null }>>(`/domain/${zone.id}/viewTree`, { query });
       return zoneInfo({ lines: linesIn(tree?.result?.data, lineIn), plan: found?.packName ?? null });
     },
-    apply: fromRecords({
-      ...inSeparateCalls({
-        async create(zone, record) {
-          const json = { req: toApi(record) };
-          const made = await http.post<Answer<{ dataList?: { id?: number } }>>(pathOf(zone), { json });
-          return String(needed(made?.result?.dataList?.id, 'id of the record'));
-        },
-        async update(zone, { remoteId }, after) {
-          await http.put(pathOf(zone, remoteId), { json: { req: { domainName: zone.name, ...toApi(after) } } });
-          return remoteId;
-        },
-        turn: (zone, id, on) => http.put(`${pathOf(zone, id)}/status`, { json: { action: on ? 'enable' : 'disable' } }),
-      }),
+    ...fromList(records, {
+      async createRecord(zone, record) {
+        const json = { req: toApi(record) };
+        const made = await http.post<Answer<{ dataList?: { id?: number } }>>(pathOf(zone), { json });
+        return String(needed(made?.result?.dataList?.id, 'id of the record'));
+      },
+      async updateRecord(zone, { remoteId }, after) {
+        await http.put(pathOf(zone, remoteId), { json: { req: { domainName: zone.name, ...toApi(after) } } });
+        return remoteId;
+      },
+      turn: (zone, id, on) => http.put(`${pathOf(zone, id)}/status`, { json: { action: on ? 'enable' : 'disable' } }),
       deleteRecord: (zone, before) => http.delete(pathOf(zone, before.remoteId)),
-      // in the whole list: a search for parts of names that finds nothing proves nothing
-      readRecord: inList(records),
       ...{ vague: true, whole: true },
+      // not for a single record: a search for parts of names that finds nothing proves nothing
       findRecords: (zone, { host: search }) => records(zone, { search }),
     }),
   };
 };
 
-const pathOf = (zone: RemoteZone, id?: string): string =>
-  `/domain/${encodeURIComponent(zone.id)}/ResourceRecord${id ? `/${encodeURIComponent(id)}` : ''}`;
-
-const getId = ({ id }: { id: number }): number => id;
+const pathOf = recordPath('/domain', 'ResourceRecord');
 const lineIn = ({ value, label: name, disabled, children: below = [] }: ApiLine) => ({
   ...{ id: disabled ? null : lineOf(value), name, below },
 });

@@ -1,9 +1,10 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { cutShort, NotBegun } from '../kit/http/errors.js';
-import { allPages, counted } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { NotBegun, needed } from '../kit/http/errors.js';
+import { allPages, byId, counted } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { EMPTY, refuseText } from '../kit/values/value-limits.js';
 import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
@@ -22,7 +23,7 @@ export const connect: Connect = ({ token }, context) => {
   const errorMessage = (body: unknown) => words(body)?.join('; ');
   const http = context.http.extend({ headers: { authorization: `Bearer ${token}` }, errorMessage });
   const list = <T extends { id: number }>(path: string, filter: object = {}) =>
-    allPages<T>(getId, async ({ page }) => {
+    allPages<T>(byId, async ({ page }) => {
       const more = { query: { page, page_size: 500 }, headers: { 'x-filter': JSON.stringify(filter) } };
       const answer = await http.get<List<T>>(path, more);
       return counted(answer?.data, answer?.results);
@@ -31,20 +32,19 @@ export const connect: Connect = ({ token }, context) => {
     const ours = (await list<ApiZone>('/domains', filter)).filter(({ type }) => type !== 'slave'); // elsewhere
     return ours.map(({ id, domain }) => zoneOf(domain, id));
   };
-  const shown = async (zone: RemoteZone, all: (ApiRecord | undefined)[]): Promise<RemoteRecord[]> => {
-    if (!all.every((record) => record?.id)) throw cutShort('record');
+  const shown = async (zone: RemoteZone, all: readonly ApiRecord[]): Promise<RemoteRecord[]> => {
     const bare = all.some((record) => record?.ttl_sec === 0);
     const ttl = (bare && (await http.get<ApiZone | undefined>(pathOf(zone)))?.ttl_sec) || 86400;
-    return all.flatMap((record) => (record && fromApi(record, zone.name, record.ttl_sec || ttl)) ?? []);
+    return readEach(all, zone.name, (record) => fromApi(record, zone.name, record.ttl_sec || ttl));
   };
-  const one = async (zone: RemoteZone, record?: ApiRecord) => (await shown(zone, [record]))[0] as RemoteRecord;
+  const one = async (zone: RemoteZone, record?: ApiRecord) =>
+    (await shown(zone, [needed(record?.id && record, 'record')]))[0] as RemoteRecord;
   const records = async (zone: RemoteZone, filter = {}) => shown(zone, await list(`${pathOf(zone)}/records`, filter));
   return {
     check: async () => void (await http.get('/domains', { query: { page_size: 25 } })),
     listZones: () => zones(),
     findZone: (domain) => zoneNamed(domain, zones({ domain })),
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
+    ...fromList(records, {
       judge: toApi,
       fixed: ['type'],
       whole: true,
@@ -64,7 +64,6 @@ export const connect: Connect = ({ token }, context) => {
   };
 };
 
-const getId = ({ id }: { id: number }): number => id;
 const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
   `/domains/${encodeURIComponent(zone.id)}${record ? `/records/${record.remoteId}` : ''}`;
 

@@ -1,12 +1,14 @@
-import { absolute, fullName, toAscii } from '../../dns/names.js';
+import { absolute, fullName } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, idText } from '../kit/http/errors.js';
-import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inPlace } from '../kit/records/in-place.js';
+import { idText, needed, wordsIn } from '../kit/http/errors.js';
+import { basicAuth } from '../kit/http/http-client.js';
+import { allPages, byId } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
 import type { RecordVerbs } from '../kit/records/record-verbs.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
+import { recordPath, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2018): names and targets absolute with final dot, TXT the text itself. */
@@ -17,12 +19,12 @@ const PER_PAGE = 500;
 
 export const connect: Connect = ({ email, api_key }, context) => {
   const http = context.http.extend({
-    headers: { authorization: `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}` },
-    errorMessage: (body) => (body as { message?: string } | null)?.message,
+    headers: basicAuth(email, api_key),
+    errorMessage: wordsIn('message'),
   });
   const list = <T extends { id: number }>(path: string) =>
     allPages<T>(
-      ({ id }) => id,
+      byId,
       async ({ page }) => {
         const { body, headers } = await http.exchange<T[]>('GET', path, { query: { limit: PER_PAGE, page } });
         const total = headers['x-total-count'];
@@ -32,37 +34,29 @@ export const connect: Connect = ({ email, api_key }, context) => {
       PER_PAGE,
     );
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone))).flatMap((record) => fromApi(record, zone.name) ?? []);
-  const one = (answer: ApiRecord | undefined, zone: RemoteZone): RemoteRecord => {
-    const read = answer?.id && fromApi(answer, zone.name);
-    if (!read) throw cutShort('record');
-    return read;
-  };
+    readEach(await list<ApiRecord>(pathOf(zone)), zone.name, fromApi);
+  const one = (answer: ApiRecord | undefined, zone: RemoteZone): RemoteRecord =>
+    needed(answer?.id && fromApi(answer, zone.name), 'record');
   const verbs: RecordVerbs = {
     whole: true,
+    // only names, values and TTLs were seen to change
+    fixed: ['type'],
     createRecord: async (zone, record) =>
       one(await http.post<ApiRecord>(pathOf(zone), { json: toApi(record, zone.name) }), zone),
-    async updateRecord(zone, before, after, changed) {
-      // only names, values and TTLs were seen to change
-      if (changed.has('type')) return inPlace(verbs, zone, before, after);
-      return one(await http.put<ApiRecord>(pathOf(zone, before), { json: toApi(after, zone.name) }), zone);
-    },
+    updateRecord: async (zone, before, after) =>
+      one(await http.put<ApiRecord>(pathOf(zone, before), { json: toApi(after, zone.name) }), zone),
     deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
     readRecord: async (zone, before) => one(await http.get<ApiRecord>(pathOf(zone, before)), zone),
-    findRecords: records,
   };
 
   return {
     check: async () => void (await http.get('/zones', { query: { limit: 1 } })),
-    listZones: async () =>
-      (await list<ApiZone>('/zones')).map(({ id, name }) => ({ id: String(id), name: toAscii(name) })),
-    listRecords: records,
-    apply: fromRecords(verbs),
+    listZones: async () => (await list<ApiZone>('/zones')).map(({ id, name }) => zoneOf(name, id)),
+    ...fromList(records, verbs),
   };
 };
 
-const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
-  `/zones/${encodeURIComponent(zone.id)}/records${record ? `/${record.remoteId}` : ''}`;
+const pathOf = recordPath('/zones', 'records');
 
 function fromApi({ id, name, type, content, ttl, generated }: ApiRecord, zone: string): RemoteRecord | null {
   const read = fromRdata(name, type, type === 'TXT' ? txtPresentation(content) : content, ttl, zone);

@@ -12,6 +12,10 @@ export const namecheap = defineProvider({
       secret('api_key', 'API key'),
       text('client_ip', 'Address of this server', { help: 'IPv4, as it is in the list of allowed addresses there.' }),
       text('username', 'User whose domains these are', { required: false, help: 'If it is not the one above.' }),
+      text('force', 'Write domains with Dynamic DNS', {
+        ...{ required: false, default: 'false', values: ['true', 'false'] },
+        help: 'Every write of a domain ends Dynamic DNS of all its hosts: without "true" such a write is refused.',
+      }),
     ],
   ],
   capabilities: {

@@ -8,7 +8,7 @@ import { fromZone } from '../kit/zone/whole-zone.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** Attributes (recorded 2020), among others that go back as they came: texts not quoted, a preference always. */
-type Host = Record<'Name' | 'Type' | 'Address' | 'MXPref' | 'TTL', string>;
+type Host = Record<'Name' | 'Type' | 'Address' | 'MXPref' | 'TTL', string> & { IsDDNSEnabled?: string };
 type Hosts = { '@EmailType'?: string; '@IsUsingOurDNS'?: string; host?: object | object[] };
 type Domain = { '@Name': string; '@IsOurDNS'?: string };
 type Domains = { DomainGetListResult?: object | ''; Paging?: { TotalItems?: string } };
@@ -24,7 +24,7 @@ const KINDS = {
   unavailable: ['1050900', '3031510', '3050900', '5050169', '5050900'],
 };
 
-export const connect: Connect = ({ api_user, api_key, client_ip, username }, context) => {
+export const connect: Connect = ({ api_user, api_key, client_ip, username, force }, context) => {
   const http = context.http.extend({ answers: 'xml', ...errorHooks(errorsOf, KINDS, { 405: 'rate_limit' }) });
   const own = { ApiUser: api_user, ApiKey: api_key, UserName: username || api_user, ClientIp: client_ip };
   const call = async <T>(command: string, given: object, reads = true): Promise<T> => {
@@ -54,9 +54,10 @@ export const connect: Connect = ({ api_user, api_key, client_ip, username }, con
         if (!ours || Object.keys(rest).some((name) => !name.startsWith('@'))) throw cutShort('hosts');
         return { entries: listOf(host).map((one) => attributesOf(one) as Host), email };
       },
-      plain({ Name, Type, Address, MXPref, TTL }, zone) {
+      plain({ Name, Type, Address, MXPref, TTL, ...more }, zone) {
         const rdata = Type === 'TXT' ? txtPresentation(Address) : Type === 'MX' ? `${MXPref} ${Address}` : Address;
-        return { name: fullName(Name, zone.name), type: Type, ttl: Number(TTL), rdata };
+        const { HostId: _id, IsActive: _active, IsDDNSEnabled: _dynamic, ...extra } = more;
+        return { name: fullName(Name, zone.name), type: Type, ttl: Number(TTL), rdata, extra };
       },
       entry({ host: Name, type: Type, ttl }, { rdata, raw }): Host {
         const [MXPref = '', target = ''] = Type === 'MX' ? rdata.split(' ') : ['10', rdata];
@@ -64,8 +65,9 @@ export const connect: Connect = ({ api_user, api_key, client_ip, username }, con
         return { ...(raw as Host | undefined), Name, Type, Address, MXPref, TTL: `${ttl}` };
       },
       writeZone(zone, { entries, email }, sets) {
+        if (force !== 'true') assertStatic(entries);
         const hosts = numbered(entries, { Name: 'HostName', Type: 'RecordType' });
-        return call('dns.setHosts', { ...nameOf(zone), EmailType: emailType(email, sets), ...hosts }, false);
+        return call('dns.setHosts', { ...nameOf(zone), EmailType: emailType(email, entries, sets), ...hosts }, false);
       },
     }),
   };
@@ -75,10 +77,20 @@ const getName = (domain: Domain): string => domain['@Name'];
 /** What is registered is one label below a public suffix, of however many labels that is: `example`, `co.uk`. */
 const nameOf = ({ id }: RemoteZone) => ({ SLD: id.replace(/\..*/, ''), TLD: id.replace(/^[^.]*\./, '') });
 
+/** A write has no word for Dynamic DNS: it ends that of each host it names. @throws ProviderError */
+function assertStatic(hosts: readonly Host[]): void {
+  const names = hosts.filter(({ IsDDNSEnabled: dynamic }) => dynamic === 'true').map(({ Name }) => Name);
+  if (!names.length) return;
+  const words = `This write would end Dynamic DNS of ${[...new Set(names)].join(', ')}, since Namecheap takes all hosts at once`;
+  throw new ProviderError('rejected', `${words}: give the account "force": "true" to write all the same`, false);
+}
+
 // Where the domain's mail goes, repeated with every write, or it changes. MX records are kept under "MX" only
-// (go-namecheap 2017): one at the apex ends forwarding ("FWD"); mailboxes there (MXE, OX, GMAIL) are not ended here.
-function emailType(now: string | undefined, sets: readonly RecordSet[]): string | undefined {
+// (go-namecheap 2017): one at the apex ends forwarding ("FWD"), and the last that goes leaves nothing ("NONE");
+// mailboxes there (MXE, OX, GMAIL) are not ended here.
+function emailType(now: string | undefined, hosts: readonly Host[], sets: readonly RecordSet[]): string | undefined {
   const mx = sets.filter(({ type, members }) => type === 'MX' && members.length);
+  if (now === 'MX' && !hosts.some(({ Type }) => Type === 'MX')) return 'NONE';
   if (!mx.length || now === 'MX') return now;
   if (!now || now === 'NONE' || (now === 'FWD' && mx.some(({ host }) => host === '@'))) return 'MX';
   throw new ProviderError('rejected', `Its mail is handled by Namecheap (${now}): choose custom MX there first`);

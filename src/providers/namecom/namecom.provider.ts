@@ -1,12 +1,13 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { NotBegun, needed } from '../kit/http/errors.js';
+import { NotBegun, needed, wordsIn } from '../kit/http/errors.js';
 import { basicAuth } from '../kit/http/http-client.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseRoot } from '../kit/values/value-limits.js';
-import { zoneInfo, zoneOf } from '../kit/zone/zones.js';
+import { recordPath, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (the vendor's own Go client): `host` relative, empty or absent at the apex; no final dots. */
@@ -17,10 +18,7 @@ type ListAnswer<T> = { [key: string]: T[] | undefined } & { nextPage?: number };
 export const connect: Connect = ({ username, token }, context) => {
   const http = context.http.extend({
     headers: basicAuth(username, token),
-    errorMessage: (body) => {
-      const { message, details } = (body ?? {}) as { message?: string; details?: string };
-      return details ? `${message}: ${details}` : message;
-    },
+    errorMessage: wordsIn('message', 'details'),
   });
   /** The number of the next page is there only where there is one. A list that is missing is no empty list. */
   const list = <T>(path: string, key: string, idOf: (entry: T) => string | number) =>
@@ -29,7 +27,7 @@ export const connect: Connect = ({ username, token }, context) => {
       return { entries: answer?.[key], next: answer?.nextPage || null };
     });
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), 'records', (r) => r.id)).flatMap((r) => fromApi(r, zone.name) ?? []);
+    readEach(await list<ApiRecord>(pathOf(zone), 'records', (r) => r.id), zone.name, fromApi);
   const one = (record: ApiRecord | undefined, zone: RemoteZone): RemoteRecord =>
     needed(record?.id && record.type && fromApi(record, zone.name), 'record');
 
@@ -41,8 +39,7 @@ export const connect: Connect = ({ username, token }, context) => {
       const { expireDate } = (await http.get<Domain | undefined>(`/domains/${encodeURIComponent(id)}`)) ?? {};
       return zoneInfo({ expiresAt: expireDate ?? null });
     },
-    listRecords: records,
-    apply: fromRecords({
+    ...fromList(records, {
       judge: toApi,
       fixed: ['type'],
       whole: true,
@@ -51,15 +48,13 @@ export const connect: Connect = ({ username, token }, context) => {
         one(await http.put(pathOf(zone, before), { json: toApi(after) }), zone),
       deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
       readRecord: async (zone, before) => one(await http.get(pathOf(zone, before)), zone),
-      findRecords: records,
       // recorded 2020, with a status of 400
       isDuplicate: (error) => /Duplicate Record/i.test(error.message),
     }),
   };
 };
 
-const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
-  `/domains/${encodeURIComponent(zone.id)}/records${record ? `/${record.remoteId}` : ''}`;
+const pathOf = recordPath('/domains', 'records');
 
 function fromApi({ id, type, host, answer, ttl, priority = 0 }: ApiRecord, zone: string): RemoteRecord | null {
   // texts that were sent quoted come so (dnscontrol)

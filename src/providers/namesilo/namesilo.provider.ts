@@ -2,9 +2,9 @@ import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { listIn, listOf } from '../kit/http/body.js';
 import { cutShort, errorHooks, needed, orNull } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inList } from '../kit/records/in-place.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import { dayOf, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
@@ -46,8 +46,7 @@ export const connect: Connect = ({ api_key: key }, context) => {
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> => {
     const reply = await call<{ resource_record?: Row | Row[] }>('dnsListRecords', { domain: zone.id });
     const rows = listOf(reply.resource_record);
-    if (rows.some(({ record_id, type, host }) => !record_id || !type || !host)) throw cutShort('record');
-    return rows.flatMap((row) => fromApi(row, zone.name) ?? []);
+    return readEach(rows, zone.name, fromApi);
   };
   const details = (name: string) => call<{ expires?: string }>('getDomainInfo', { domain: name });
 
@@ -63,16 +62,13 @@ export const connect: Connect = ({ api_key: key }, context) => {
     },
     findZone: (name) => orNull(details(name).then(() => ({ id: name, name }))),
     zoneInfo: async ({ id }) => zoneInfo({ expiresAt: dayOf((await details(id)).expires, '00:00:00Z') }),
-    listRecords: records,
-    apply: fromRecords({
+    ...fromList(records, {
       judge: toApi,
       fixed: ['type'],
       createRecord: (zone, record) => write('dnsAddRecord', zone, { rrtype: record.type, ...toApi(record) }),
       updateRecord: (zone, before, after) => write('dnsUpdateRecord', zone, toApi(after), before),
       deleteRecord: (zone, before) => write('dnsDeleteRecord', zone, {}, before),
-      readRecord: inList(records),
       vague: true,
-      findRecords: records,
       isDuplicate: (error) => /already exists/.test(error.message),
     }),
   };

@@ -5,6 +5,7 @@ import { cutShort, ProviderError } from '../kit/http/errors.js';
 import type { CallOptions } from '../kit/http/http-client.js';
 import { cachedToken } from '../kit/http/token-cache.js';
 import { fromRecords } from '../kit/records/from-records.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
 
@@ -72,7 +73,7 @@ export const connect: Connect = (credentials, context) => {
   async function known(zone: RemoteZone, list: ApiRecord[] | undefined): Promise<RemoteRecord[]> {
     if (!Array.isArray(list)) throw cutShort('records');
     const ttl = list.every((r) => r.ttl) ? 0 : Number((await info(zone.id)).ttl);
-    return list.flatMap((r) => fromApi(r, zone.name, Number(r.ttl ?? ttl)) ?? []);
+    return readEach(list, zone.name, (r) => fromApi(r, zone.name, Number(r.ttl ?? ttl)));
   }
   async function records(zone: RemoteZone): Promise<RemoteRecord[]> {
     const answer = await call<Records | ''>('infoDnsRecords', { domainname: zone.id });
@@ -84,15 +85,7 @@ export const connect: Connect = (credentials, context) => {
     for (const c of changes)
       if (c.op !== 'delete') refuseText(c.after, 'netcup', { never: [[/^$/, 'no text at all']] });
     const before = await records(zone);
-    const dnsrecords = changes.flatMap((change): object[] => {
-      const old = change.op === 'create' ? undefined : before.find((r) => r.remoteId === change.before.remoteId);
-      if (change.op === 'update' && !old) throw new ProviderError('not_found', 'The zone has no such record', false);
-      const goes = old ? [{ ...toApi(old), id: old.remoteId, deleterecord: true }] : [];
-      if (change.op === 'delete') return goes;
-      if (change.op === 'create' && before.some((r) => sameRecord(r, change.after))) return [];
-      const wanted = toApi(change.after);
-      return old?.type === change.after.type ? [{ ...wanted, id: old.remoteId }] : [...goes, wanted];
-    });
+    const dnsrecords = changes.flatMap((change) => toSend(change, before));
     if (!dnsrecords.length) return changes.map((c) => (c.op === 'create' ? twin(before, c.after) : null));
     const param = { domainname: zone.id, dnsrecordset: { dnsrecords } };
     const answer = await call<Records>('updateDnsRecords', param, false);
@@ -129,7 +122,7 @@ export const connect: Connect = (credentials, context) => {
       updateRecord: (zone, before, after) => one(zone, { op: 'update', before, after }),
       deleteRecord: (zone, before) => one(zone, { op: 'delete', before }),
       readRecord: async (zone, { remoteId }) => (await records(zone)).find((r) => r.remoteId === remoteId) ?? null,
-      batch,
+      ...{ batch, whole: true },
     }),
   };
 };
@@ -137,6 +130,17 @@ export const connect: Connect = (credentials, context) => {
 function remoteZone(name: string | undefined): RemoteZone {
   if (!name) throw cutShort('domain');
   return { id: name, name: toAscii(name) };
+}
+
+/** What is sent for a change, by the records of the zone: nothing where it is so already. */
+function toSend(change: Change, before: readonly RemoteRecord[]): object[] {
+  const old = change.op === 'create' ? undefined : before.find((r) => r.remoteId === change.before.remoteId);
+  if (change.op === 'update' && !old) throw new ProviderError('not_found', 'The zone has no such record', false);
+  const goes = old ? [{ ...toApi(old), id: old.remoteId, deleterecord: true }] : [];
+  if (change.op === 'delete') return goes;
+  if (change.op === 'create' && before.some((r) => sameRecord(r, change.after))) return [];
+  const wanted = toApi(change.after);
+  return old?.type === change.after.type ? [{ ...wanted, id: old.remoteId }] : [...goes, wanted];
 }
 
 function twin(list: readonly RemoteRecord[], record: DnsRecord): RemoteRecord {

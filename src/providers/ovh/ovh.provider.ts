@@ -1,13 +1,14 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } from '../../dns/record.js';
+import { fullName } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError } from '../kit/http/errors.js';
+import { cutShort, errorHooks, neededList } from '../kit/http/errors.js';
 import { eachOf } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inPlace } from '../kit/records/in-place.js';
+import { fromList } from '../kit/records/from-records.js';
 import { published } from '../kit/records/published.js';
-import { type AllRecordVerbs, changedPart } from '../kit/records/record-verbs.js';
+import { changedPart, type RecordVerbs } from '../kit/records/record-verbs.js';
 import { ovhSigner } from '../kit/signing/ovh.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2018): the apex is '', names relative where they have no final dot, TTL 0 the zone's. */
@@ -28,19 +29,20 @@ export const connect: Connect = ({ endpoint, region = '', ...credentials }, cont
   const http = open.extend(ovhSigner(credentials, () => open.get<number>('/auth/time')));
   const one = async (zone: RemoteZone, id: number | string) => whole(await http.get(pathOf(zone, id)));
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> => {
-    const list = await eachOf(await http.get<number[]>(pathOf(zone), { query }), (id) => one(zone, id));
-    return list.flatMap((record) => fromApi(record, zone.name) ?? []);
+    const list = await eachOf(await http.get<number[]>(pathOf(zone), { query }), (id) =>
+      http.get<ApiRecord>(pathOf(zone, id)),
+    );
+    return readEach(list, zone.name, fromApi);
   };
-  const verbs: AllRecordVerbs = {
+  const verbs: RecordVerbs = {
+    // identical records are for the client to prevent (recorded 2018)
+    doubles: true,
+    fixed: ['type'],
     async createRecord(zone, record) {
-      // identical records are for the client to prevent (recorded 2018)
-      if ((await verbs.findRecords(zone, record)).some((found) => sameRecord(found, record)))
-        throw new ProviderError('rejected', 'There is such a record already', false);
       const json = { fieldType: record.type, ...toApi(record) };
       return String(whole(await http.post(pathOf(zone), { json })).id);
     },
     async updateRecord(zone, before, after, changed) {
-      if (changed.has('type')) return inPlace(verbs, zone, before, after);
       // what did not change is sent as OVH has it: TTL 0, and the form of the text
       const { subDomain, target, ttl } = await one(zone, before.remoteId);
       const json = { subDomain, target, ttl, ...changedPart(toApi(after), changed, SOURCES) };
@@ -54,14 +56,9 @@ export const connect: Connect = ({ endpoint, region = '', ...credentials }, cont
   };
   return {
     check: async () => void (await http.get('/domain/zone')),
-    async listZones() {
-      const names = await http.get<string[] | undefined>('/domain/zone');
-      if (!Array.isArray(names)) throw cutShort('list of zones');
-      return names.map((name) => ({ id: name, name: toAscii(name) }));
-    },
-    ...published({ apply: fromRecords(verbs), listRecords: (zone) => records(zone) }, (zone) =>
-      http.post(pathOf(zone, 'refresh'), { idempotent: true }),
-    ),
+    listZones: async () =>
+      neededList(await http.get<string[]>('/domain/zone'), 'list of zones').map((name) => zoneOf(name)),
+    ...published(fromList(records, verbs), (zone) => http.post(pathOf(zone, 'refresh'), { idempotent: true })),
   };
 };
 

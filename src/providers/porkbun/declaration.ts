@@ -9,11 +9,9 @@ export const porkbun = defineProvider({
   docs: 'https://porkbun.com/api/json/v3/documentation',
   api: 'https://api.porkbun.com/api/json/v3',
   credentials: [[KEY, secret('secret_api_key', 'Secret API key')]],
-  // in what form HTTPS and SVCB are taken is not documented: they are shown only
   capabilities: {
-    types: ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TLSA', 'TXT'],
-    remark: true,
-    minTtl: 600,
+    types: ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'HTTPS', 'MX', 'NS', 'SRV', 'SSHFP', 'SVCB', 'TLSA', 'TXT'],
+    ...{ remark: true, minTtl: 600 },
   },
   // 1 a second and key by the word of its support (2023, 2024); more is a status of 503
   limits: { requests: 1, concurrency: 1 },

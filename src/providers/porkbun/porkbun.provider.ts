@@ -1,11 +1,12 @@
-import { toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun } from '../kit/http/errors.js';
+import { needed } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { orGone } from '../kit/records/in-place.js';
+import { fromList } from '../kit/records/from-records.js';
+import { inList, orGone } from '../kit/records/in-place.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
+import { zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API answers it (recorded 2024): full names, numbers as texts, targets without final dot, texts not quoted. */
@@ -37,23 +38,21 @@ export const connect: Connect = ({ api_key: apikey, secret_api_key: secretapikey
     });
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> => {
     const read = async () => ({ entries: (await call(`/dns/retrieve/${zone.id}`)).records, next: null });
-    return (await allPages(keyOf, read)).flatMap((r) => fromApi(r, zone.name) ?? []);
+    return readEach(await allPages(keyOf, read), zone.name, fromApi);
   };
-  const readRecord = async (zone: RemoteZone, { remoteId }: RemoteRecord) =>
-    (await records(zone)).find((record) => record.remoteId === remoteId) ?? null;
+  const readRecord = inList(records);
   return {
     check: async () => void (await call('/ping')),
-    listZones: async () => (await domains()).map(({ domain }) => ({ id: domain, name: toAscii(domain) })),
+    listZones: async () => (await domains()).map(({ domain }) => zoneOf(domain)),
     async zoneInfo(zone) {
       const end = new Date(`${(await domains()).find(({ domain }) => domain === zone.id)?.expireDate}Z`);
-      return { lines: [], minTtl: null, expiresAt: Number.isNaN(+end) ? null : end.toISOString(), plan: null };
+      return zoneInfo({ expiresAt: Number.isNaN(+end) ? null : end.toISOString() });
     },
-    listRecords: records,
-    apply: fromRecords({
+    ...fromList(records, {
+      whole: true,
       async createRecord(zone, record) {
         const { id } = await call(`/dns/create/${zone.id}`, toApi(record, true), { reads: false });
-        if (!id) throw cutShort('id');
-        return `${id}`;
+        return `${needed(id, 'id')}`;
       },
       // what is gone, and what is there already, is refused in the same words
       async updateRecord(zone, before, after, changed) {
@@ -67,9 +66,6 @@ export const connect: Connect = ({ api_key: apikey, secret_api_key: secretapikey
           () => call(`/dns/delete/${zone.id}/${before.remoteId}`, {}, WRITES),
           () => readRecord(zone, before),
         ),
-      readRecord,
-      findRecords: records,
-      isDuplicate: (error) => !(error instanceof NotBegun),
     }),
   };
 };
@@ -87,7 +83,9 @@ function fromApi({ id, name, type, content, ttl, prio, notes }: ApiRecord, zone:
 function toApi(record: DnsRecord, withNotes: boolean): object {
   // empty ones and blanks at the end are not kept (dnscontrol 2022)
   refuseText(record, 'Porkbun', { never: [[/^$|\s$/, 'nothing in it, or a blank at its end']] });
-  const { host, type, value: content, ttl, priority, remark } = record;
+  const { host, type, value, ttl, priority, remark } = record;
+  // parameters without quotes, the target absolute (dnscontrol 2026)
+  const content = /^(HTTPS|SVCB)$/.test(type) ? rdataOf(record) : value;
   const [prio, notes] = [priority?.toString(), withNotes ? remark : undefined];
   return { name: host === '@' ? '' : host, type, content, ttl: `${ttl}`, prio, notes };
 }

@@ -1,5 +1,5 @@
 import { EXTRA_TYPES, RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret, text } from '../provider.js';
+import { defineProvider, SETS, secret, text } from '../provider.js';
 
 /** PowerDNS Authoritative over its HTTP API: record sets without ids, native `disabled` (OpenAPI; seen on 4.7). */
 export const powerdns = defineProvider({
@@ -21,7 +21,7 @@ export const powerdns = defineProvider({
   ],
   capabilities: {
     types: [...RECORD_TYPES, ...EXTRA_TYPES],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record', atomic: true, chunk: 1000, createZone: true },
+    ...{ ...SETS, toggle: 'record', atomic: true, chunk: 1000, createZone: true },
   },
   limits: { requests: 1000 },
   server: ({ url = '', endpoint, server_id: id = 'localhost' }) =>

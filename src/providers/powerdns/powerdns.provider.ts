@@ -3,16 +3,8 @@ import { rdataOf } from '../../dns/record.js';
 import { currentDeadline } from '../kit/http/deadline-context.js';
 import { ProviderError } from '../kit/http/errors.js';
 import { RateLimiter } from '../kit/http/rate-limiter.js';
-import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
-import {
-  leastWork,
-  type PlainSet,
-  plainSets,
-  provenSearch,
-  recordsIn,
-  setsAt,
-  withSoa,
-} from '../kit/rrsets/plain-sets.js';
+import { fromSets } from '../kit/rrsets/from-rrsets.js';
+import { leastWork, type PlainSet, plainSets, provenSearch, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
 import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import type { Connect, Credentials, RemoteZone } from '../provider.js';
 
@@ -42,12 +34,13 @@ export const connect: Connect = (credentials, context) => {
     writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }), currentDeadline());
 
   // The SQL backends search, LMDB answers nothing at all (seen on 4.7). `*` and `?` are wildcards; what else matches
-  // (contents, names of other zones, also of those below this one) is left out.
+  // (contents, names of other zones, also of those below this one) is left out. Of comments it tells only a part.
   const search = provenSearch(async (zone, name) => {
-    const query = { q: name.replace(/\.$/, ''), max: SEARCH_MAX, object_type: 'record' };
+    const query = { q: name.replace(/\.$/, ''), max: SEARCH_MAX, object_type: 'all' };
     const all = await http.get<Found[] | undefined>('/search-data', { query });
     if (/[*?]/.test(name) || !Array.isArray(all) || all.length >= SEARCH_MAX) return null;
-    const here = all.filter((found) => found.zone === `${zone}.`);
+    const here = all.filter((found) => found.zone === `${zone}.` && found.object_type !== 'zone');
+    if (here.some((found) => found.object_type === 'comment')) return null;
     return plainSets(here, (found) => plain({ ...found, records: [found] }));
   });
   // asked once: a server that is updated meanwhile is only read more than it needs
@@ -79,8 +72,7 @@ export const connect: Connect = (credentials, context) => {
       const zones = await http.get<ApiZone[] | undefined>('/zones', { query: { zone: `${name}.` } });
       return zones?.map(remoteZone).find((zone) => zone.name === name) ?? null;
     },
-    listRecords: async (zone) => recordsIn(await readWhole(zone), zone.name),
-    apply: fromRrsets({
+    ...fromSets(readWhole, {
       async readSets(zone, keys) {
         return setsAt(keys, await read(zone, keys), zone.name);
       },
@@ -99,13 +91,16 @@ export const connect: Connect = (credentials, context) => {
       }
       return remoteZone(made);
     },
+    deleteZone: (zone) => http.delete(pathOf(zone)),
   };
 };
 
 /** As the API has them (OpenAPI): names absolute with final dot, `content` is rdata, the TTL that of the set. */
-type ApiSet = { name: string; type: string; ttl: number; records: { content: string; disabled?: boolean }[] };
+type ApiSet = { name: string; type: string; ttl: number; records: { content: string; disabled?: boolean }[] } & {
+  comments?: object[];
+};
 type ApiZone = { id: string; name: string; rrsets?: ApiSet[] };
-type Found = ApiSet & ApiSet['records'][number] & { zone: string };
+type Found = ApiSet & ApiSet['records'][number] & { zone: string; object_type: string };
 
 function baseUrl(credentials: Credentials): string {
   const url = (credentials.endpoint || credentials.url || '').replace(/\/+$/, '').replace(/\/api\/v1$/, '');
@@ -116,16 +111,20 @@ const pathOf = (zone: RemoteZone): string => `/zones/${encodeURIComponent(zone.i
 const apiName = (host: string, zone: RemoteZone): string => `${fullName(host, zone.name)}.`;
 const remoteZone = ({ id, name }: ApiZone): RemoteZone => ({ id, name: name.toLowerCase().replace(/\.$/, '') });
 
-function plain({ name, type, ttl, records }: ApiSet): PlainSet {
+function plain({ name, type, ttl, records, comments }: ApiSet): PlainSet {
   // 4.7 answers IPv4-mapped addresses in a form that it refuses to take back
   const text = (content: string) => (type === 'AAAA' ? rdataOf({ type, value: content, priority: null }) : content);
-  return { name, type, ttl, values: records.map((r) => ({ rdata: text(r.content), enabled: !r.disabled })) };
+  const values = records.map((r) => ({ rdata: text(r.content), enabled: !r.disabled }));
+  return { name, type, ttl, values, raw: null, extra: { comments } };
 }
 
-/** What PATCH needs to make a set as it shall be. Without `comments`, which keeps those of the set (OpenAPI). */
+/** What PATCH needs to make a set as it shall be: with `comments` where it is made anew; without keeps them (OpenAPI). */
 const apiChange = (zone: RemoteZone) => (set: RecordSet) => {
   const { type, ttl, members } = set;
   const name = apiName(set.host, zone);
-  const records = members.map((m) => ({ content: m.rdata, disabled: !m.enabled }));
-  return { name, type, ...(records.length ? { ttl, changetype: 'REPLACE', records } : { changetype: 'DELETE' }) };
+  // 4.7 refuses ECH without quotes
+  const text = (rdata: string) => (/^(SVCB|HTTPS)$/.test(type) ? rdata.replace(/ ech=([^" ]+)/, ' ech="$1"') : rdata);
+  const records = members.map((m) => ({ content: text(m.rdata), disabled: !m.enabled }));
+  if (!records.length) return { name, type, changetype: 'DELETE' };
+  return { name, type, ttl, changetype: 'REPLACE', records, ...(set.raw as { comments: object[] } | null | undefined) };
 };

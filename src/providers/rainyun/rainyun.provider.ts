@@ -9,6 +9,7 @@ import { inPlace, orGone } from '../kit/records/in-place.js';
 import { failed } from '../kit/records/outcomes.js';
 import type { RecordVerbs } from '../kit/records/record-verbs.js';
 import { serializePerZone } from '../kit/records/serialize-per-zone.js';
+import { readEach } from '../kit/values/unreadable.js';
 import type { Connect, DnsProvider, Outcome, RemoteZone } from '../provider.js';
 
 /** As sample answers of lego have it; the TTL is written in either way. */
@@ -53,7 +54,7 @@ export const connect: Connect = ({ api_key = '' }, context) => {
       (r) => r.record_id,
       (page_no) => ({ limit: PAGE, page_no }),
     );
-    return all.flatMap((record) => fromApi(record, zone.name) ?? []);
+    return readEach(all, zone.name, fromApi);
   };
   const look = async (zone: RemoteZone, { remoteId }: RemoteRecord) =>
     (await records(zone)).find((record) => record.remoteId === remoteId) ?? null;
@@ -80,7 +81,7 @@ export const connect: Connect = ({ api_key = '' }, context) => {
         () => http.delete(pathOf(zone), { query: { record_id: before.remoteId } }),
         () => look(zone, before),
       ),
-    readRecord: look,
+    ...{ readRecord: look, whole: true },
     findRecords: records,
     isDuplicate: (error) => !error.mayHaveApplied,
   };
@@ -129,5 +130,5 @@ function fromApi({ record_id, host, type, value, TTL, ttl = TTL ?? 600, line, le
 
 const toApi = ({ host, type, value, ttl, line, priority }: DnsRecord) => ({
   ...{ host, type, value, ttl, line: line === 'default' ? 'DEFAULT' : line },
-  ...(type === 'MX' && { level: priority ?? 0 }),
+  level: type === 'MX' ? (priority ?? 0) : undefined,
 });

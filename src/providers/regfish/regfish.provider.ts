@@ -2,10 +2,11 @@ import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { quoteBytes, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
-import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { allPages, byId } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
 import type { RecordVerbs } from '../kit/records/record-verbs.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
+import { readEach } from '../kit/values/unreadable.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2024; regfish's own client): names and targets absolute, texts as they are. */
@@ -25,12 +26,12 @@ export const connect: Connect = ({ api_key = '', domains = '' }, context) => {
     .filter(Boolean)
     .map(toAscii);
   const list = (domain: string): Promise<ApiRecord[]> =>
-    allPages(getId, async () => {
+    allPages(byId, async () => {
       const answer = await http.get<Answer<ApiRecord[]>>(`/dns/${encodeURIComponent(domain)}/rr`);
       return { entries: answer?.response, next: null };
     });
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
-    (await list(zone.id)).flatMap((record) => fromApi(record, zone.name) ?? []);
+    readEach(await list(zone.id), zone.name, fromApi);
   // nothing but the list of its records tells whether a domain is there
   const zoneOf = async (name: string): Promise<RemoteZone> => list(name).then(() => ({ id: name, name }));
   const written = (answer: Answer<ApiRecord>, { name }: RemoteZone): RemoteRecord => {
@@ -50,19 +51,16 @@ export const connect: Connect = ({ api_key = '', domains = '' }, context) => {
       const read = (await http.get<Answer<ApiRecord>>(pathOf(before)))?.response;
       return read ? fromApi(read, zone.name) : null;
     },
-    findRecords: records,
     isDuplicate: ({ message }) => message.includes('code 15003'),
   };
   return {
     check: async () => void (await zoneOf(names[0] ?? '')),
     listZones: () => Promise.all(names.map(zoneOf)),
     findZone: (name) => orNull(zoneOf(name)),
-    listRecords: records,
-    apply: fromRecords(verbs),
+    ...fromList(records, verbs),
   };
 };
 
-const getId = ({ id }: ApiRecord) => id;
 const pathOf = ({ remoteId }: RemoteRecord): string => `/dns/rr/${encodeURIComponent(remoteId)}`;
 
 /** A success has the code 0, and maybe words in `error`; failures come with statuses of both sorts. */

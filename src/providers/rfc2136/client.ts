@@ -101,30 +101,8 @@ export class DnsClient {
    * @throws ProviderError `unavailable` when the transfer does not end with the SOA that it began with
    */
   transfer(zone: string): Promise<ReadRecord[]> {
-    const cut = (why: string) => new ProviderError('unavailable', `The transfer of ${zone} was cut short: ${why}`);
-    return this.exchange(OPCODE.QUERY, { name: zone, type: TYPE.AXFR }, undefined, async (messages) => {
-      const records: ReadRecord[] = [];
-      let bytes = 0;
-      let turn = performance.now();
-      for await (const message of messages) {
-        if (message.rcode !== RCODE.NOERROR) throw rcodeError(message.rcode, `Transfer of ${zone}`);
-        const [answer] = message.sections;
-        if (!answer.length) throw cut('a message has no records');
-        for (const record of answer) {
-          if (records.length === 0 && record.type !== TYPE.SOA) throw cut('it does not begin with the SOA');
-          if (records.length > 0 && record.type === TYPE.SOA) return records;
-          records.push(record);
-        }
-        bytes += answer[0]?.message.length ?? 0;
-        if (bytes > MAX_TRANSFER_BYTES) throw cut('it is larger than 256 MiB');
-        if (records.length > MOST_TRANSFERRED) throw cut(`it has more than ${MOST_TRANSFERRED} records`);
-        if (performance.now() - turn > TURN_MS) {
-          await nextTurn();
-          turn = performance.now();
-        }
-      }
-      throw cut('the connection ended before the closing SOA');
-    });
+    const question = { name: zone, type: TYPE.AXFR };
+    return this.exchange(OPCODE.QUERY, question, undefined, (messages) => transferred(zone, messages));
   }
 
   private exchange<T>(
@@ -163,16 +141,20 @@ export class DnsClient {
         verifier.complete();
         return result;
       } catch (error) {
-        const failure = error instanceof ProviderError ? error : this.broken(error);
-        // only an UPDATE with something to do can have changed anything
-        if (!sections?.[1].length) throw new ProviderError(failure.kind, failure.message, false);
-        // without an answer that can be trusted it may still be carried out
-        throw sent && failure.mayHaveApplied ? failure.lateBy('once') : failure;
+        throw this.failure(error, sent, !!sections?.[1].length);
       } finally {
         clearTimeout(timer);
         socket.destroy();
       }
     });
+  }
+
+  /** @param writes whether it is an UPDATE with something to do: only that can have changed anything */
+  private failure(error: unknown, sent: boolean, writes: boolean): ProviderError {
+    const failure = error instanceof ProviderError ? error : this.broken(error);
+    if (!writes) return new ProviderError(failure.kind, failure.message, false);
+    // without an answer that can be trusted it may still be carried out
+    return sent && failure.mayHaveApplied ? failure.lateBy('once') : failure;
   }
 
   private broken(error: unknown): ProviderError {
@@ -233,6 +215,42 @@ function toWire(build: () => Buffer): Buffer {
   } catch (error) {
     throw new ProviderError('rejected', error instanceof Error ? error.message : String(error));
   }
+}
+
+/** The records of a transfer up to the SOA that ends it. @throws ProviderError */
+async function transferred(zone: string, messages: AsyncGenerator<Message>): Promise<ReadRecord[]> {
+  const cut = (why: string) => new ProviderError('unavailable', `The transfer of ${zone} was cut short: ${why}`);
+  const records: ReadRecord[] = [];
+  let bytes = 0;
+  let turn = performance.now();
+  for await (const message of messages) {
+    if (message.rcode !== RCODE.NOERROR) throw rcodeError(message.rcode, `Transfer of ${zone}`);
+    const [answer] = message.sections;
+    if (!answer.length) throw cut('a message has no records');
+    if (takeUpToSoa(records, answer, cut)) return records;
+    bytes += answer[0]?.message.length ?? 0;
+    if (bytes > MAX_TRANSFER_BYTES) throw cut('it is larger than 256 MiB');
+    if (records.length > MOST_TRANSFERRED) throw cut(`it has more than ${MOST_TRANSFERRED} records`);
+    if (performance.now() - turn > TURN_MS) {
+      await nextTurn();
+      turn = performance.now();
+    }
+  }
+  throw cut('the connection ended before the closing SOA');
+}
+
+/** Takes the records of a message over, from the first SOA up to the second. @returns whether this one was there */
+function takeUpToSoa(
+  records: ReadRecord[],
+  answer: readonly ReadRecord[],
+  cut: (why: string) => ProviderError,
+): boolean {
+  for (const record of answer) {
+    if (records.length === 0 && record.type !== TYPE.SOA) throw cut('it does not begin with the SOA');
+    if (records.length > 0 && record.type === TYPE.SOA) return true;
+    records.push(record);
+  }
+  return false;
 }
 
 async function first(messages: AsyncGenerator<Message>): Promise<Message> {

@@ -29,7 +29,10 @@ export const rfc2136 = defineProvider({
     ],
   ],
   capabilities: {
-    types: [...RECORD_TYPES, 'PTR', 'SSHFP', 'TLSA', 'DS', 'NAPTR', 'URI'],
+    types: [
+      ...RECORD_TYPES,
+      ...(['PTR', 'SSHFP', 'TLSA', 'DS', 'NAPTR', 'URI', 'RP', 'DHCID', 'DNAME', 'OPENPGPKEY', 'SMIMEA'] as const),
+    ],
     ids: 'derived',
     ttlOf: 'set',
     replaces: 'set',

@@ -3,7 +3,8 @@ import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } fro
 import { txtPresentation } from '../../dns/text.js';
 import { cutShort } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList } from '../kit/records/from-records.js';
+import { readEach } from '../kit/values/unreadable.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
 
 /**
@@ -21,7 +22,7 @@ export const connect: Connect = ({ secret_key = '' }, context) => {
   const http = context.http.extend({
     headers: { 'x-auth-token': secret_key },
     errorMessage: wordsOf,
-    // a zone of somebody else, or none: HTTP 403 "domain not found" (recorded 2025)
+    // a zone that is not in the account: HTTP 403 "domain not found" (recorded 2025)
     errorKind: (status, body) => (status === 403 && /not found/i.test(wordsOf(body) ?? '') ? 'not_found' : undefined),
   });
   const list = <T>(path: string, key: 'records' | 'dns_zones', idOf: (entry: T) => string, query = {}): Promise<T[]> =>
@@ -30,7 +31,7 @@ export const connect: Connect = ({ secret_key = '' }, context) => {
       return { entries: answer?.[key] as T[] | undefined, total: answer?.total_count ?? Number.NaN };
     });
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), 'records', ({ id }) => id, query)).flatMap((r) => fromApi(r, zone.name) ?? []);
+    readEach(await list<ApiRecord>(pathOf(zone), 'records', ({ id }) => id, query), zone.name, fromApi);
   const zones = async (query = {}): Promise<RemoteZone[]> =>
     (await list<ApiZone>('/dns-zones', 'dns_zones', nameOf, query)).map((zone) => {
       const name = nameOf(zone);
@@ -46,7 +47,7 @@ export const connect: Connect = ({ secret_key = '' }, context) => {
   }
   /** What became of each: an answer is not said to be in order, and may leave out what was there already. */
   async function write(zone: RemoteZone, changes: readonly Change[]): Promise<(RemoteRecord | null)[]> {
-    const left = (await send(zone, changes)).flatMap((record) => fromApi(record, zone.name) ?? []);
+    const left = readEach(await send(zone, changes), zone.name, fromApi);
     return Promise.all(
       changes.map(async (change) => {
         if (change.op === 'delete') return null;
@@ -66,12 +67,11 @@ export const connect: Connect = ({ secret_key = '' }, context) => {
     check: () => http.get('/dns-zones', { query: { page_size: 1 } }),
     listZones: () => zones(),
     findZone: async (name) => (await zones({ dns_zone: name })).find((zone) => zone.name === name) ?? null,
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
+    ...fromList(records, {
       createRecord: (zone, after) => one(zone, { op: 'create', after }),
       updateRecord: (zone, before, after) => one(zone, { op: 'update', before, after }),
       deleteRecord: (zone, before) => send(zone, [{ op: 'delete', before }]),
-      batch: write,
+      ...{ batch: write, whole: true },
       readRecord: async (zone, { remoteId: id }) =>
         (await records(zone, { id })).find((r) => r.remoteId === id) ?? null,
       findRecords: find,

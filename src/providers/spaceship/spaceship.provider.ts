@@ -1,13 +1,14 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun, ProviderError } from '../kit/http/errors.js';
+import { NotBegun } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList } from '../kit/records/from-records.js';
 import { inPlace } from '../kit/records/in-place.js';
 import type { RecordVerbs } from '../kit/records/record-verbs.js';
 import { derivedId } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
@@ -51,8 +52,7 @@ export const connect: Connect = ({ api_key = '', api_secret = '' }, context) => 
   const domains = () => list<Domain>('/domains', 100, 'name');
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> => {
     const items = await list<Item>(pathOf(zone), 500, 'type');
-    if (items.some(({ type, name }) => !type || !name)) throw cutShort('record');
-    return items.flatMap((item) => fromApi(item, zone.name) ?? []);
+    return readEach(items, zone.name, fromApi);
   };
   const find = async (zone: RemoteZone, { remoteId }: RemoteRecord): Promise<RemoteRecord | null> =>
     (await records(zone)).find((record) => record.remoteId === remoteId) ?? null;
@@ -67,27 +67,23 @@ export const connect: Connect = ({ api_key = '', api_secret = '' }, context) => 
     },
     async updateRecord(zone, before, after) {
       refuse(after);
-      const held = await find(zone, before);
-      if (!held) throw new ProviderError('not_found', 'Spaceship has no such record', false);
       if (derivedId(after) === before.remoteId) return verbs.createRecord(zone, after);
       const alike = before.host === after.host && before.type === after.type && before.priority === after.priority;
       const oldFirst = (alike && beside(before) === beside(after)) || undefined;
-      return inPlace(verbs, zone, held, after, oldFirst);
+      return inPlace(verbs, zone, before, after, oldFirst);
     },
     deleteRecord: (zone, before) => http.delete(pathOf(zone), { json: [toApi(before)], ...AGAIN }),
-    readRecord: find,
-    findRecords: records,
+    ...{ readRecord: find, whole: true },
   };
   return {
     check: async () => void (await http.get('/domains', { query: { take: 1, skip: 0 } })),
     listZones: async () => (await domains()).map(({ name }) => ({ id: name, name: toAscii(name) })),
-    listRecords: records,
     // a call for one domain is allowed far less often than the list (the same source)
     async zoneInfo({ id }) {
       const expiresAt = (await domains()).find(({ name }) => name === id)?.expirationDate ?? null;
       return { lines: [], minTtl: null, expiresAt, plan: null };
     },
-    apply: fromRecords(verbs),
+    ...fromList(records, verbs),
   };
 };
 

@@ -1,5 +1,5 @@
 import { RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret, text } from '../provider.js';
+import { defineProvider, SETS, secret, text } from '../provider.js';
 
 /** Technitium DNS Server: values without ids, added, changed and taken away one by one, native `disable`. */
 export const technitium = defineProvider({
@@ -18,7 +18,7 @@ export const technitium = defineProvider({
     // other types (DS, SSHFP, TLSA, SVCB …) have parts by name there, and are shown only; ALIAS is its ANAME
     types: [...RECORD_TYPES, 'PTR', 'ALIAS'],
     // one TTL a set: a value with another one changes that of all (source of 2025)
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record', createZone: true },
+    ...{ ...SETS, toggle: 'record', createZone: true },
   },
   limits: { requests: 1000 },
   load: () => import('./technitium.provider.js'),

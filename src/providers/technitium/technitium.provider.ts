@@ -64,11 +64,9 @@ export const connect: Connect = ({ url = '', endpoint, token }, context) => {
       async ({ page: pageNumber }) => {
         const form = { pageNumber, zonesPerPage: 100 };
         const list = await call<{ zones?: ApiZone[]; totalZones?: number }>('/zones/list', form, { reads: true });
+        const { zones: entries, totalZones: total } = list;
         // servers of 2022 answer all at once
-        return {
-          entries: list.zones,
-          ...(list.totalZones === undefined ? { next: null } : { total: list.totalZones }),
-        };
+        return total === undefined ? { entries, next: null } : { entries, total };
       },
     );
     // what is copied or forwarded from elsewhere is not written here
@@ -77,7 +75,9 @@ export const connect: Connect = ({ url = '', endpoint, token }, context) => {
 
   /** Makes a set as it shall be, value by value: what is to be disabled first, so that none of it goes live. */
   async function replaceSet(zone: RemoteZone, set: RecordSet, was: RecordSet): Promise<boolean> {
-    const { type, ttl } = set;
+    const { type } = set;
+    const ttlOf = ({ ttl = set.ttl }: SetMember) => ttl;
+    const wasTtl = ({ ttl = was.ttl }: SetMember) => ttl;
     const known = (m: SetMember) => was.members.find((old) => old.remoteId === m.remoteId);
     const fresh = set.members.filter((m) => !known(m));
     const gone = was.members.filter((old) => !set.members.some((m) => m.remoteId === old.remoteId));
@@ -92,17 +92,23 @@ export const connect: Connect = ({ url = '', endpoint, token }, context) => {
     const added = fresh.filter((m) => !pairs.some(([, made]) => made === m));
     const stay = set.members.flatMap((m) => {
       const old = known(m);
-      return old && (ttl !== was.ttl || old.enabled !== m.enabled) ? [[old, m] as const] : [];
+      return old && (ttlOf(m) !== wasTtl(old) || old.enabled !== m.enabled) ? [[old, m] as const] : [];
     });
     const changes = [...pairs, ...stay].sort(([, a], [, b]) => Number(a.enabled) - Number(b.enabled));
     // a value with another TTL makes the server forget of all others that they are disabled (source of 2025)
-    if (ttl !== was.ttl && set.members.filter((m) => known(m) && !m.enabled).length > 1) {
+    if (set.ttl !== was.ttl && set.members.filter((m) => known(m) && !m.enabled).length > 1) {
       const words = `Technitium would switch on disabled values of ${type} ${set.host} for a moment: enable them first`;
       throw new ProviderError('rejected', words, false);
     }
     const base = { zone: zone.name, domain: fullName(set.host, zone.name), type: apiType(type) };
     const update = (old: SetMember, now: SetMember) =>
-      call('/zones/records/update', { ...base, ...fields(type, old), ...change(type, old, now), ttl }, {});
+      call('/zones/records/update', { ...base, ...fields(type, old), ...change(type, old, now), ttl: ttlOf(now) }, {});
+    const add = (m: SetMember) =>
+      call(
+        '/zones/records/add',
+        { ...base, ...fields(type, m), ...m.extra, ttl: ttlOf(m), overwrite: false },
+        { idempotent: true },
+      );
     const remove = (m: SetMember) =>
       call('/zones/records/delete', { ...base, ...fields(type, m) }, { idempotent: true });
     const steps = [
@@ -112,10 +118,7 @@ export const connect: Connect = ({ url = '', endpoint, token }, context) => {
           () =>
             update(old, now),
       ),
-      ...added.flatMap((m) => [
-        () => call('/zones/records/add', { ...base, ...fields(type, m), ttl, overwrite: false }, { idempotent: true }),
-        ...(m.enabled ? [] : [() => update(m, m)]),
-      ]),
+      ...added.flatMap((m) => (m.enabled ? [() => add(m)] : [() => add(m), () => update(m, m)])),
       ...gone.filter((m) => m.enabled).map((m) => () => remove(m)),
     ];
     try {
@@ -139,6 +142,9 @@ export const connect: Connect = ({ url = '', endpoint, token }, context) => {
       await call('/zones/create', { zone: name, type: 'Primary' }, {});
       return remoteZone(name);
     },
+    async deleteZone({ name }) {
+      await call('/zones/delete', { zone: name }, {});
+    },
   };
 };
 
@@ -150,7 +156,7 @@ function plain(record: ApiRecord): PlainSet {
   const parts = (PARTS[type] ?? Object.keys(rData)).map((part) => String(rData[part]));
   if (type === 'TXT') parts[0] = txtPresentation(String(rData.text));
   if (type === 'CAA') parts[2] = quoteBytes(Buffer.from(String(rData.value)));
-  const values = [{ rdata: parts.join(' '), enabled: !disabled, raw: record }];
+  const values = [{ rdata: parts.join(' '), enabled: !disabled, raw: record, extra: ownOf(record) }];
   return { name, type: type === 'ANAME' ? 'ALIAS' : type, ttl, values };
 }
 
@@ -159,18 +165,20 @@ function fields(type: string, { rdata, raw }: SetMember): Form {
   const parts = PARTS[apiType(type)] ?? [];
   if (type !== 'TXT') return Object.fromEntries((tokens(rdata) ?? []).map(({ text }, i) => [parts[i] ?? '', text]));
   const text = txtFromPresentation(rdata) ?? '';
-  const strings = (raw as ApiRecord | undefined)?.rData.characterStrings;
+  const strings = (raw as ApiRecord | undefined)?.rData?.characterStrings;
   const split = Array.isArray(strings) && strings.length > 1 && strings.join('') === text;
   return split ? { text: strings.join('\n'), splitText: true } : { text };
 }
 
 /** What an update makes of a value: what it does not name it resets. */
 function change(type: string, old: SetMember, now: SetMember): Form {
-  const { comments, expiryTtl, glueRecords: glue } = (old.raw ?? {}) as Partial<ApiRecord>;
   const made = Object.entries(fields(type, old.rdata === now.rdata ? old : { ...now, raw: undefined }));
   const parts = made.map(([part, value]) => {
     const name = part === 'aname' ? 'newAName' : `new${part[0]?.toUpperCase()}${part.slice(1)}`;
     return [type === 'CNAME' ? part : name, value] as const;
   });
-  return { ...Object.fromEntries(parts), disable: !now.enabled, comments, expiryTtl, glue };
+  return { ...Object.fromEntries(parts), disable: !now.enabled, ...old.extra };
 }
+
+/** What a write names besides, as it names it. */
+const ownOf = ({ comments, expiryTtl, glueRecords: glue }: ApiRecord): object => ({ comments, expiryTtl, glue });

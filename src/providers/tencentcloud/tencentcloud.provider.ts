@@ -1,10 +1,11 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
-import { txtPresentation } from '../../dns/text.js';
+import { txtFromInput, txtPresentation } from '../../dns/text.js';
 import { orNull } from '../kit/http/errors.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList } from '../kit/records/from-records.js';
 import { tencent } from '../kit/signing/tencent.js';
-import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { refuseRoot, refuseText, textOrStrings } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As lists have it (official model): names relative, targets with final dot, the weight null where there is none. */
@@ -35,7 +36,7 @@ export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretK
     const asked = { Domain, ...filter, ErrorOnEmpty: 'no', Limit: 3000 };
     const of = (a: Records) => ({ entries: a.RecordList, total: a.RecordCountInfo?.TotalCount });
     const all = await list('DescribeRecordList', asked, (r: ApiRecord) => r.RecordId, of);
-    return all.flatMap((record) => fromApi(record, name) ?? []);
+    return readEach(all, name, fromApi);
   };
   const zones = (): Promise<RemoteZone[]> => {
     const of = (a: Zones) => ({ entries: a.DomainList, total: a.DomainCountInfo?.DomainTotal });
@@ -56,8 +57,8 @@ export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretK
       const { LineList } = await read<{ LineList: Line[] }>('DescribeRecordLineCategoryList', { Domain });
       return { lines: flat(LineList), minTtl: null, expiresAt: null, plan: DomainInfo.GradeTitle ?? null };
     },
-    listRecords: (zone) => records(zone),
-    apply: fromRecords({
+    ...fromList(records, {
+      ...{ whole: true, apart: ['enabled', 'remark'], doubles: 'TXT' as const },
       createRecord: async ({ id: Domain }, record) =>
         String((await write<ApiRecord>('CreateRecord', { Domain, ...toApi(record) }, false)).RecordId),
       async updateRecord({ id: Domain }, before, after, changed) {
@@ -88,7 +89,7 @@ export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretK
   };
 };
 
-/** An account without zones is told so by an error. */
+/** An account without zones is answered by an error. */
 function none(error: Error): RemoteZone[] {
   if (error.message.includes(`(code ${NO_ZONES})`)) return [];
   throw error;
@@ -107,7 +108,8 @@ const lineOf = (id: string, name = id): string => (id === '0' || (!id && name ==
 
 function fromApi(r: ApiRecord, zone: string): RemoteRecord | null {
   const { RecordId, Type, Value, MX = 0, Weight: weight = null, Remark: remark = '' } = r;
-  const rdata = Type === 'TXT' ? txtPresentation(Value) : /^(MX|HTTPS|SVCB)$/.test(Type) ? `${MX} ${Value}` : Value;
+  const rdata =
+    Type === 'TXT' ? txtPresentation(txtFromInput(Value)) : /^(MX|HTTPS|SVCB)$/.test(Type) ? `${MX} ${Value}` : Value;
   const read = fromRdata(fullName(r.Name, zone), Type, rdata, r.TTL, zone);
   const more = { remoteId: String(RecordId), weight, line: lineOf(r.LineId, r.Line), enabled: r.Status !== 'DISABLE' };
   // the vendor's own NS cannot be changed
@@ -120,7 +122,7 @@ function toApi(record: DnsRecord): object {
   refuseText(record, 'Tencent Cloud DNSPod', TEXTS);
   // the MX is refused by the vendor, as dnscontrol has it; of the SRV its versions differ
   refuseRoot(record, 'Tencent Cloud DNSPod');
-  const Value = RecordType === 'TXT' ? value : RecordType === 'MX' ? absolute(value) : rdataOf(record);
+  const Value = RecordType === 'TXT' ? textOrStrings(value) : RecordType === 'MX' ? absolute(value) : rdataOf(record);
   // the name of the line is demanded, its id counts (official model)
   const id = line === 'default' ? '0' : /=/.test(line) ? line : undefined;
   const Line = { RecordLine: id ? '默认' : line, RecordLineId: id, Weight: weight ?? undefined };

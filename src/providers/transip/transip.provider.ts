@@ -14,6 +14,7 @@ import type { Connect } from '../provider.js';
 /** One value (recorded 2022): `@` at the apex, names absolute or relative, texts as they are. */
 type Entry = { name: string; expire: number; type: string; content: string };
 type Domain = { name: string; renewalDate?: string };
+type Answer = { domain?: Domain; domains?: Domain[]; dnsEntries?: Entry[] } | undefined;
 
 /** What cannot be held there (dnscontrol 2023); 1024 bytes by the documentation. */
 const NEVER = [[/^$|[\\`]|\s$/, 'a backslash, a backtick, a blank at its end, or nothing']] as const;
@@ -31,31 +32,31 @@ export const connect: Connect = ({ login = '', private_key = '', global_key }, c
   });
   const http = signed.extend(withBearerToken(token, {}));
   const find = async (id: string): Promise<Domain> => {
-    const answer = await http.get<{ domain?: Domain } | undefined>(`/domains/${encodeURIComponent(id)}`);
+    const answer = await http.get<Answer>(`/domains/${encodeURIComponent(id)}`);
     return needed(answer?.domain?.name && answer.domain, 'domain');
   };
 
   return {
     check: () => http.get('/domains'),
-    async listZones() {
-      const answer = await http.get<{ domains?: Domain[] } | undefined>('/domains');
-      return neededList(answer?.domains, 'domains').map(({ name }) => zoneOf(name));
-    },
+    listZones: async () =>
+      neededList((await http.get<Answer>('/domains'))?.domains, 'domains').map(({ name }) => zoneOf(name)),
     findZone: (name) => orNull(find(name).then((domain) => zoneOf(domain.name))),
     zoneInfo: async ({ id }) => zoneInfo({ expiresAt: dayOf((await find(id)).renewalDate) }),
     ...fromZone<Entry, { entries: Entry[] }>({
       judge,
       async readZone(zone) {
-        const answer = await http.get<{ dnsEntries?: Entry[] } | undefined>(pathOf(zone));
+        const answer = await http.get<Answer>(pathOf(zone));
         // texts hold no backslash there; what comes with one is escaped (seen by dnscontrol 2023)
-        const plain = (e: Entry) => (e.type === 'TXT' ? { ...e, content: e.content.replace(/\\(.)/g, '$1') } : e);
+        const text = (content: Entry['content']) => content?.replace?.(/\\(.)/g, '$1') ?? content;
+        const plain = (e: Entry) => (e?.type === 'TXT' ? { ...e, content: text(e.content) } : e);
         return { entries: neededList(answer?.dnsEntries, 'entries').map(plain) };
       },
-      plain({ name, expire, type, content }, zone) {
+      plain({ name, expire, type, content, ...extra }, zone) {
         const rdata = type === 'TXT' ? txtPresentation(content) : absoluteRdata(type, content, zone.name);
-        return { name: fullName(name, zone.name), type, ttl: expire, rdata };
+        return { name: fullName(name, zone.name), type, ttl: expire, rdata, extra };
       },
-      entry: ({ host, type, ttl }, { rdata }) => ({
+      entry: ({ host, type, ttl }, { rdata, raw }) => ({
+        ...(raw as Entry | undefined),
         ...{ name: host, expire: ttl, type },
         content: type === 'TXT' ? (txtFromPresentation(rdata) ?? rdata) : rdata,
       }),

@@ -1,12 +1,14 @@
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, type VendorError } from '../kit/http/errors.js';
-import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inPlace } from '../kit/records/in-place.js';
-import { changedPart, type RecordVerbs } from '../kit/records/record-verbs.js';
+import { allPages, byId } from '../kit/http/pages.js';
+import { fromList } from '../kit/records/from-records.js';
+import { inList } from '../kit/records/in-place.js';
+import { changedPart } from '../kit/records/record-verbs.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
+import { readEach } from '../kit/values/unreadable.js';
+import { recordPath, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API lists it (recorded 2021; dnscontrol 2025): names relative, '' at the apex; texts as they are. */
@@ -37,49 +39,46 @@ export const connect: Connect = ({ api_token, team_id }, context) => {
       const { count, next: oldest = '' } = pagination ?? {};
       // the last page has a `next` as well (recorded 2021): the page that it leads to has nothing older
       const last = oldest === null || (oldest === next && Number(entries?.length) < PAGE);
-      return { entries, ...(count === undefined ? {} : { count }), next: last ? null : oldest };
+      return { entries, count, next: last ? null : oldest };
     });
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(`/v4${pathOf(zone)}`, 'records', ({ id }) => id)).flatMap((r) => fromApi(r, zone) ?? []);
+    readEach(await list<ApiRecord>(`/v4${pathOf(zone)}`, 'records', byId), zone.name, fromApi);
   const own = async (zone: RemoteZone) => (await records(zone)).filter(({ readOnly }) => !readOnly);
 
-  const verbs: RecordVerbs = {
-    async createRecord(zone, record) {
-      const made = await http.post<Answer>(`/v2${pathOf(zone)}`, { query: team, json: toApi(record) });
-      if (!made?.uid) throw cutShort('id of the record').applied(true);
-      return made.uid;
-    },
-    async updateRecord(zone, before, after, changed) {
-      // the type of a record cannot be changed (dnscontrol 2025)
-      if (changed.has('type')) return inPlace(verbs, zone, before, after);
-      const json = changedPart(toApi(after), changed, SOURCES);
-      const path = `/v1/domains/records/${encodeURIComponent(before.remoteId)}`;
-      return (await http.patch<Answer>(path, { query: team, json, idempotent: true }))?.id ?? before.remoteId;
-    },
-    deleteRecord: (zone, { remoteId }) =>
-      http.delete(`/v2${pathOf(zone)}/${encodeURIComponent(remoteId)}`, { query: team }),
-    readRecord: async (zone, before) => (await own(zone)).find((r) => r.remoteId === before.remoteId) ?? null,
-    findRecords: own,
-  };
   return {
     check: async () => void (await http.get('/v5/domains', { query: { ...team, limit: 1 } })),
     async listZones() {
       const zones = await list<{ name: string }>('/v5/domains', 'domains', ({ name }) => name);
-      return zones.map(({ name }) => ({ id: name, name: toAscii(name) }));
+      return zones.map(({ name }) => zoneOf(name));
     },
-    listRecords: records,
-    apply: fromRecords(verbs),
+    ...fromList(records, {
+      // the type of a record cannot be changed (dnscontrol 2025)
+      fixed: ['type'],
+      async createRecord(zone, record) {
+        const made = await http.post<Answer>(`/v2${pathOf(zone)}`, { query: team, json: toApi(record) });
+        if (!made?.uid) throw cutShort('id of the record').applied(true);
+        return made.uid;
+      },
+      async updateRecord(_zone, before, after, changed) {
+        const json = changedPart(toApi(after), changed, SOURCES);
+        const path = `/v1/domains/records/${encodeURIComponent(before.remoteId)}`;
+        return (await http.patch<Answer>(path, { query: team, json, idempotent: true }))?.id ?? before.remoteId;
+      },
+      deleteRecord: (zone, before) => http.delete(`/v2${pathOf(zone, before)}`, { query: team }),
+      readRecord: inList(own),
+      findRecords: own,
+    }),
   };
 };
 
-const pathOf = (zone: RemoteZone): string => `/domains/${encodeURIComponent(zone.id)}/records`;
+const pathOf = recordPath('/domains', 'records');
 
-function fromApi({ id, name, type, value, ttl, creator, comment, ...rest }: ApiRecord, zone: RemoteZone) {
+function fromApi({ id, name, type, value, ttl, creator, comment, ...rest }: ApiRecord, zone: string) {
   if (typeof id !== 'string' || typeof value !== 'string') throw cutShort('complete record');
   const { mxPriority: priority = rest.priority ?? 0 } = rest;
   const text = /^(MX|SRV|HTTPS)$/.test(type) ? `${priority} ${value}` : value;
   const rdata = type === 'TXT' ? txtPresentation(value) : text;
-  const read = fromRdata(fullName(/^@?$/.test(name) ? '@' : name, zone.name), type, rdata, ttl, zone.name);
+  const read = fromRdata(fullName(/^@?$/.test(name) ? '@' : name, zone), type, rdata, ttl, zone);
   // what Vercel makes itself can be neither changed nor deleted (dnscontrol 2025)
   const readOnly = !!read?.readOnly || creator === 'system';
   return read && { ...read, ...(comment ? { remark: comment } : {}), readOnly, remoteId: id };

@@ -1,11 +1,11 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { NotBegun, needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
+import { fromList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
 import { changedPart } from '../kit/records/record-verbs.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { volcengineClient } from '../kit/signing/volcengine.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
@@ -38,14 +38,13 @@ export const connect: Connect = ({ access_key_id: id = '', secret_access_key: se
   const records = async ({ id: ZID, name }: RemoteZone, query = {}): Promise<RemoteRecord[]> => {
     const all = { ZID, PageSize: 500, ...query };
     const found = await list<ApiRecord>('ListRecords', 'Records', (record) => record.RecordID, all);
-    return found.flatMap((record) => fromApi(record, name) ?? []);
+    return readEach(found, name, fromApi);
   };
 
   return {
     check: () => read('ListZones', { PageNumber: 1, PageSize: 1 }).then(() => undefined),
     listZones: () => zones(),
     findZone: (name) => zoneNamed(name, zones({ Key: name, SearchMode: 'exact' })),
-    listRecords: (zone) => records(zone),
     async zoneInfo({ id: ZID }) {
       const { TradeCode: plan = null } = await read<{ TradeCode?: string }>('QueryZone', { ZID });
       const { Lines } = await read<{ Lines?: ApiLine[] | null }>('ListLines', { ZID });
@@ -54,18 +53,17 @@ export const connect: Connect = ({ access_key_id: id = '', secret_access_key: se
       });
       return zoneInfo({ lines: linesIn(Lines, line), minTtl: LEAST_TTL[plan ?? ''] ?? null, plan });
     },
-    apply: fromRecords({
-      ...inSeparateCalls({
-        create: async ({ id: ZID }, record) =>
-          needed((await write('CreateRecord', { ZID: Number(ZID), ...toApi(record) }))?.RecordID, 'id of the record'),
-        async update(_zone, { remoteId: RecordID }, after, changed) {
-          const { Host, Line, ...rest } = toApi(after);
-          // host and line are demanded, what is left out stays (documented)
-          await write('UpdateRecord', { RecordID, Host, Line, ...changedPart(rest, changed, SOURCES) });
-          return RecordID;
-        },
-        turn: (_zone, RecordID, Enable) => write('UpdateRecordStatus', { RecordID, Enable }),
-      }),
+    ...fromList(records, {
+      whole: true,
+      createRecord: async ({ id: ZID }, record) =>
+        needed((await write('CreateRecord', { ZID: Number(ZID), ...toApi(record) }))?.RecordID, 'id of the record'),
+      async updateRecord(_zone, { remoteId: RecordID }, after, changed) {
+        const { Host, Line, ...rest } = toApi(after);
+        // host and line are demanded, what is left out stays (documented)
+        await write('UpdateRecord', { RecordID, Host, Line, ...changedPart(rest, changed, SOURCES) });
+        return RecordID;
+      },
+      turn: (_zone, RecordID, Enable) => write('UpdateRecordStatus', { RecordID, Enable }),
       deleteRecord: (_zone, { remoteId: RecordID }) => write('DeleteRecord', { RecordID }),
       readRecord: async (zone, { remoteId: RecordID }) => fromApi(await read('QueryRecord', { RecordID }), zone.name),
       isDuplicate: ({ message }) => message.includes('ErrDBDuplicated'),

@@ -1,11 +1,12 @@
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
-import { cutShort, NotBegun } from '../kit/http/errors.js';
+import { NotBegun, needed, wordsIn } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inPlace } from '../kit/records/in-place.js';
+import { fromList } from '../kit/records/from-records.js';
 import { changedPart, type RecordVerbs } from '../kit/records/record-verbs.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
+import { recordPath, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2021): names relative, targets without final dot, texts quoted, a priority always. */
@@ -18,10 +19,7 @@ type One = { record?: ApiRecord } | undefined;
 const SOURCES = { name: ['host'], ttl: ['ttl'], priority: ['priority'], data: ['value'] } as const;
 
 export const connect: Connect = ({ api_key }, context) => {
-  const http = context.http.extend({
-    headers: { authorization: `Bearer ${api_key}` },
-    errorMessage: (body) => (body as { error?: string } | null)?.error,
-  });
+  const http = context.http.extend({ headers: { authorization: `Bearer ${api_key}` }, errorMessage: wordsIn('error') });
   const list = <T extends ApiRecord | ApiZone>(path: string, key: string) =>
     allPages<T>(keyOf, async ({ next: cursor }) => {
       const query = { per_page: 500, cursor: cursor ?? undefined };
@@ -31,16 +29,15 @@ export const connect: Connect = ({ api_key }, context) => {
       return { entries: answer[key], next, total: meta?.total ?? Number.NaN };
     });
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
-    (await list<ApiRecord>(pathOf(zone), 'records')).flatMap((record) => fromApi(record, zone.name) ?? []);
+    readEach(await list<ApiRecord>(pathOf(zone), 'records'), zone.name, fromApi);
   const verbs: RecordVerbs = {
+    // PATCH takes no type, and keeps what is not sent (recorded 2021)
+    fixed: ['type'],
     async createRecord(zone, record) {
       const made = (await http.post<One>(pathOf(zone), { json: toApi(record) }))?.record;
-      if (!made?.id) throw cutShort('record');
-      return made.id;
+      return needed(made?.id, 'record');
     },
     async updateRecord(zone, before, after, changed) {
-      // PATCH takes no type, and keeps what is not sent (recorded 2021)
-      if (changed.has('type')) return inPlace(verbs, zone, before, after);
       const json = changedPart(toApi(after), changed, { ...SOURCES, type: [] });
       await http.patch(pathOf(zone, before), { json, idempotent: true });
       return before.remoteId;
@@ -48,23 +45,17 @@ export const connect: Connect = ({ api_key }, context) => {
     deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
     async readRecord(zone, before) {
       const read = (await http.get<One>(pathOf(zone, before)))?.record;
-      if (!read?.id) throw cutShort('record');
-      return fromApi(read, zone.name);
+      return fromApi(needed(read?.id && read, 'record'), zone.name);
     },
-    findRecords: records,
-    isDuplicate: (error) => !(error instanceof NotBegun),
   };
   return {
     check: async () => void (await http.get('/domains', { query: { per_page: 1 } })),
-    listZones: async () =>
-      (await list<ApiZone>('/domains', 'domains')).map(({ domain: id }) => ({ id, name: toAscii(id) })),
-    listRecords: records,
-    apply: fromRecords(verbs),
+    listZones: async () => (await list<ApiZone>('/domains', 'domains')).map(({ domain }) => zoneOf(domain)),
+    ...fromList(records, verbs),
   };
 };
 
-const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
-  `/domains/${encodeURIComponent(zone.id)}/records${record ? `/${encodeURIComponent(record.remoteId)}` : ''}`;
+const pathOf = recordPath('/domains', 'records');
 
 const keyOf = (one: ApiRecord | ApiZone): string => ('domain' in one ? one.domain : one.id);
 const hasPriority = (type: string): boolean => type === 'MX' || type === 'SRV';

@@ -3,11 +3,11 @@ import { timeMs } from '../../platform/common/clock.js';
 import { parameters } from '../kit/http/body.js';
 import { cutShort, errorHooks, needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';
-import { fromRecords } from '../kit/records/from-records.js';
-import { inList, orNoZone } from '../kit/records/in-place.js';
+import { fromList } from '../kit/records/from-records.js';
+import { orNoZone } from '../kit/records/in-place.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { westToken } from '../kit/signing/west.js';
+import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import { dayOf, linesIn, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
@@ -52,36 +52,30 @@ export const connect: Connect = ({ username = '', api_password = '' }, context) 
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> => {
     const read = () => list<Row>('getdnsrecord', (row) => row.id, 'pageno', { domain: zone.id });
     const rows = await orNoZone(zone, read, listZones);
-    if (rows.some(({ id }) => !id || (typeof id === 'number' && !Number.isSafeInteger(id)))) throw cutShort('id');
-    return rows.flatMap((row) => fromApi(row, zone.name) ?? []);
+    return readEach(rows, zone.name, fromApi);
   };
 
   return {
     check: async () => void (await call('getdomains', { page: 1, limit: 10 }, true)),
     listZones,
-    listRecords: records,
     async zoneInfo({ id }) {
       const end = dayOf((await domains({ domain: id })).find(({ domain }) => domain === id)?.expdate, '00:00:00+08:00');
       const lines = linesIn(Object.entries({ default: '默认', ...LINES }), ([line, name]) => ({ id: line, name }));
       return zoneInfo({ lines, expiresAt: end && new Date(end).toISOString() });
     },
-    apply: fromRecords({
+    ...fromList(records, {
       judge: (record) => refuseText(record, 'West.cn', { never: NEVER }),
       // a change of these is not offered
       fixed: ['type', 'host'],
-      ...inSeparateCalls({
-        async create({ id: domain }, { host, type, ...record }) {
-          const made = await call<{ id?: number }>('adddnsrecord', { domain, host, type, ...toApi(record) });
-          return String(needed(Number.isSafeInteger(made?.id) && made?.id, 'id'));
-        },
-        update: ({ id: domain }, { remoteId: id }, after) =>
-          call('moddnsrecord', { domain, id, ...toApi(after) }).then(() => id),
-        turn: ({ id: domain }, id, on) => call('pause', { domain, id, val: on ? 0 : 1 }),
-      }),
+      async createRecord({ id: domain }, { host, type, ...record }) {
+        const made = await call<{ id?: number }>('adddnsrecord', { domain, host, type, ...toApi(record) });
+        return String(needed(Number.isSafeInteger(made?.id) && made?.id, 'id'));
+      },
+      updateRecord: ({ id: domain }, { remoteId: id }, after) =>
+        call('moddnsrecord', { domain, id, ...toApi(after) }).then(() => id),
+      turn: ({ id: domain }, id, on) => call('pause', { domain, id, val: on ? 0 : 1 }),
       deleteRecord: ({ id: domain }, { remoteId: id }) => call('deldnsrecord', { domain, id }),
-      readRecord: inList(records),
       ...{ vague: true, whole: true },
-      findRecords: records,
     }),
   };
 };

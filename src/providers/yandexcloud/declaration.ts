@@ -1,5 +1,5 @@
 import { RECORD_TYPES } from '../../dns/record.js';
-import { defineProvider, secret, text } from '../provider.js';
+import { defineProvider, SETS, secret, text } from '../provider.js';
 
 const FOLDER = text('folder_id', 'Folder id', { help: 'Of the folder with the zones: b1g…' });
 const KEY = 'The JSON of an authorized key of a service account. The role "dns.editor" of the folder is enough.';
@@ -16,10 +16,7 @@ export const yandexcloud = defineProvider({
     [secret('authorized_key', 'Authorized key', { help: KEY }), FOLDER],
     [TOKEN, FOLDER],
   ],
-  capabilities: {
-    types: [...RECORD_TYPES, 'PTR', 'SVCB', 'HTTPS'],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', atomic: true },
-  },
+  capabilities: { types: [...RECORD_TYPES, 'PTR', 'SVCB', 'HTTPS'], ...SETS, atomic: true },
   // no limit is documented
   limits: { requests: 10 },
   load: () => import('./yandexcloud.provider.js'),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import { txtPresentation } from '../../dns/text.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { asProviderError, cutShort, errorHooks, orNull, ProviderError, type VendorError } from '../kit/http/errors.js';
@@ -11,11 +11,12 @@ import { fromRrsets, type RrsetVerbs } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
 import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import { ps256 } from '../kit/signing/rs256.js';
+import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2022; its definition of 2023): names with final dot; what is 0 or empty is left out. */
-type ApiSet = { name: string; type: string; ttl?: string | number; data: string[] };
-type ApiZone = { id: string; zone: string; publicVisibility?: object };
+type ApiSet = { name: string; type: string; ttl?: string | number; data: string[]; description?: string };
+type ApiZone = { id: string; zone: string; publicVisibility?: object; privateVisibility?: object };
 type List<T> = { [key: string]: T[] | undefined } & { nextPageToken?: string };
 type Operation = { id?: string; done?: boolean } | undefined;
 type Failure = Partial<VendorError> & { error?: VendorError };
@@ -97,10 +98,10 @@ export const connect: Connect = ({ authorized_key, token = '', folder_id: folder
     async listZones() {
       const all = await list<ApiZone>('/zones', 'dnsZones', ({ id }) => id, { folderId });
       if (!all.length) throw new ProviderError('unavailable', 'The folder has no zones, or the answer is cut', false);
-      // private zones may have the name of a public one
-      const open = new Set(all.flatMap(({ zone, publicVisibility }) => (publicVisibility ? zone : [])));
-      const shown = all.filter(({ zone, publicVisibility }) => publicVisibility || !open.has(zone));
-      return shown.map(({ id, zone }) => ({ id, name: toAscii(zone).replace(/\.$/, '') }));
+      // a zone can be both
+      return all.map(({ id, zone, publicVisibility, privateVisibility }) =>
+        zoneOf(zone, id, { hidden: !publicVisibility && privateVisibility !== undefined }),
+      );
     },
     listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
     apply: fromRrsets(verbs),
@@ -125,11 +126,19 @@ function signedBy(json: string): () => object {
 const rdataOf = (type: string, text: string) => (type === 'TXT' && text[0] !== '"' ? txtPresentation(text) : text);
 
 function plain(set: ApiSet): PlainSet {
-  const { name, type, ttl = 0, data } = set;
-  return { name, type, ttl: Number(ttl), raw: set, values: data.map((raw) => ({ rdata: rdataOf(type, raw), raw })) };
+  const { name, type, ttl = 0, data, ...extra } = set;
+  return {
+    name,
+    type,
+    ttl: Number(ttl),
+    raw: set,
+    extra,
+    values: data.map((raw) => ({ rdata: rdataOf(type, raw), raw })),
+  };
 }
 
-const toApi = ({ host, type, ttl, members }: RecordSet, zone: RemoteZone): ApiSet => ({
+const toApi = ({ host, type, ttl, members, raw }: RecordSet, zone: RemoteZone): ApiSet => ({
+  ...(raw as ApiSet | undefined),
   ...{ name: `${fullName(host, zone.name)}.`, type, ttl },
   // a value that stays is sent as it was read
   data: members.map(({ rdata, raw }) => (raw && rdataOf(type, `${raw}`) === rdata ? `${raw}` : rdata)),

@@ -94,11 +94,20 @@ async function replaceAll(entries: Entry[], zone: string, sets: RecordSet[], lin
     const owner = ownerOf(host, zone);
     const of = setOf(owner, type);
     const after = entries[last.get(of) ?? last.get(owner) ?? entries.length - 1];
-    for (const member of missing.get(of)?.members ?? []) {
+    for (const member of (missing.get(of) as Missing).members) {
       if (due()) await turn();
       push(added, after, newEntry({ ...member, owner, type, ttl }, zone, lineEnd));
     }
   }
+  return spliced(entries, gone, added);
+}
+
+/** The entries without those that are gone, each followed by those that are added after it. */
+async function spliced(
+  entries: readonly Entry[],
+  gone: ReadonlySet<Entry>,
+  added: ReadonlyMap<Entry | undefined, Entry[]>,
+): Promise<Entry[]> {
   const edited: Entry[] = [];
   for (const entry of entries) {
     if (due()) await turn();
@@ -131,9 +140,7 @@ export async function standing(entries: readonly Entry[], lineEnd: string): Prom
   const out: Entry[] = [];
   for (const entry of entries) {
     if (due()) await turn();
-    const before = out.at(-1);
-    // the file's last line may lack its end
-    if (before && !before.text.endsWith('\n')) out[out.length - 1] = { ...before, text: before.text + lineEnd };
+    endLast(out, lineEnd);
     const { record } = entry;
     if (!record?.enabled) {
       out.push(entry);
@@ -147,6 +154,12 @@ export async function standing(entries: readonly Entry[], lineEnd: string): Prom
     if (!inherits.ttl || needsTtl) ttl = record.ttl;
   }
   return out;
+}
+
+/** The file's last line may lack its end, and another one is to follow. */
+function endLast(out: Entry[], lineEnd: string): void {
+  const last = out.at(-1);
+  if (last && !last.text.endsWith('\n')) out[out.length - 1] = { ...last, text: last.text + lineEnd };
 }
 
 /** An entry with its owner, its TTL or both in its own text. */

@@ -65,7 +65,7 @@ export class BatchInput {
 
 hasRoom(BatchInput, MAX_CHANGES * 14, 'changes');
 
-export class WaitQuery {
+export class BatchQuery {
   /** seconds that a list of more than 200 changes is waited for; default 0 */
   @IsOptional()
   @ToNumber()
@@ -73,6 +73,11 @@ export class WaitQuery {
   @Min(0)
   @Max(120)
   wait?: number;
+
+  /** `any`: whatever was not applied makes the answer 422; left out: only where nothing was applied */
+  @IsOptional()
+  @IsIn(['any'])
+  fail?: 'any';
 }
 
 class OutcomeError {
@@ -93,9 +98,20 @@ class BatchOutcome {
   error?: OutcomeError;
 }
 
+/** How many changes came to which end. */
+export class BatchCounts {
+  /** with those that came out as they were */
+  applied!: number;
+  failed!: number;
+  unknown!: number;
+  not_tried!: number;
+}
+
 export class BatchResult {
   /** null: nothing was to be done, or who asks may not read records */
   change_set_id!: number | null;
   /** in the order of the changes; null (202): the list goes on, see `GET /api/domains/:id/changes/:id` */
   outcomes!: BatchOutcome[] | null;
+  /** null (202): the list goes on */
+  counts!: BatchCounts | null;
 }

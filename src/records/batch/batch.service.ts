@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/access.js';
 import { doorOf } from '../../changes/change-sets.js';
-import { creation, type Edit, type Place, update, upsert } from '../../changes/edits/edit.js';
-import { Places } from '../../changes/edits/places.js';
+import { creation, type Edit, type Place, Places, update, upsert } from '../../changes/edits/edit.js';
 import { type RecordInput, RecordPatch } from '../../changes/edits/record.dto.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
 import { readsRecords } from '../../changes/in-doubt/who.js';
+import type { Result } from '../../changes/results.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { AppError, errors, type FieldError, fieldError } from '../../platform/common/errors.js';
 import { validList } from '../../platform/common/validation.js';
-import { BatchChange, type BatchInput, type BatchResult } from './batch.dto.js';
+import { BatchChange, type BatchCounts, type BatchInput, type BatchResult } from './batch.dto.js';
 
 /** changes that are read before everybody else has a turn */
 const TURN = 100;
@@ -57,8 +57,30 @@ export class BatchService {
         error: { code, msg, ...(data !== undefined && { data: data as object }) },
       };
     });
-    return { change_set_id: reads || !outcomes ? changeSet : null, outcomes: outcomes ?? null };
+    const counts = results ? countsOf(results) : null;
+    return { change_set_id: reads || !outcomes ? changeSet : null, outcomes: outcomes ?? null, counts };
   }
+}
+
+function countsOf(results: readonly Result[]): BatchCounts {
+  const counts = { applied: 0, failed: 0, unknown: 0, not_tried: 0 };
+  for (const result of results) counts[result.ok ? 'applied' : result.state]++;
+  return counts;
+}
+
+/**
+ * The HTTP status of an ended list.
+ * @param anyFails whether the caller takes a list that was not applied whole for a failure
+ * @throws AppError 422002 with the whole answer, where that is so, or all changes failed
+ */
+export function statusOf(result: BatchResult, anyFails: boolean): 200 | 202 | 207 {
+  const { counts } = result;
+  if (!counts) return 202;
+  const lost = counts.failed + counts.unknown + counts.not_tried;
+  if (!lost) return 200;
+  // what is in doubt may have been applied
+  if (!anyFails && counts.applied + counts.unknown) return 207;
+  throw errors.unapplied(`${lost} of ${lost + counts.applied} changes were not applied`, result);
 }
 
 const NEEDS: Record<BatchChange['op'], (keyof BatchChange)[]> = {

@@ -8,7 +8,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
-import { provide } from '../../platform/metrics/metrics.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
 
 /** characters of a value that are shown: a list may be of thousands */
@@ -21,9 +21,10 @@ export class ChangeReader {
   constructor(
     private readonly sets: ChangeSetsRepository,
     private readonly changes: RecordChangesRepository,
+    metrics: Metrics,
   ) {
-    provide('zoneward_change_sets', () => this.unfinished());
-    provide('zoneward_in_doubt_seconds', () => this.oldestInDoubt());
+    metrics.provide('zoneward_change_sets', () => this.unfinished());
+    metrics.provide('zoneward_in_doubt_seconds', () => this.oldestInDoubt());
   }
 
   private async oldestInDoubt(): Promise<Record<string, number>> {
@@ -135,7 +136,7 @@ function changeView(row: StoredChange, before: State | null, after: State | null
 
 function shown(state: State | null): ChangeView['before'] {
   if (!state) return null;
-  const { remote_id: _, read_only, ...fields } = state;
+  const { remote_id: _, extra: _extra, read_only, ...fields } = state;
   const value = shownValue(state, read_only);
   const cut = value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)}… (${value.length} characters)` : value;
   return { ...fields, value: cut };

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
@@ -9,8 +9,8 @@ import { ResumeService } from '../../changes/resume.service.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
-import { BatchInput, BatchResult, WaitQuery } from '../batch/batch.dto.js';
-import { BatchService } from '../batch/batch.service.js';
+import { BatchInput, BatchQuery, BatchResult } from '../batch/batch.dto.js';
+import { BatchService, statusOf } from '../batch/batch.service.js';
 import { ChangeQuery, ChangeSetDetail, ChangeSetList } from './change.dto.js';
 import { ChangeReader } from './change-reader.service.js';
 
@@ -29,8 +29,8 @@ export class ChangesController {
   /**
    * Up to 5 000 changes as one list. Each is judged like a single one, against what those before it have made; one that
    * does not fit fails by itself, unless the list is `atomic`. Sets that an `upsert` is of are read at the provider
-   * before. Answers 200 with one outcome for each change, whatever
-   * became of it. More than 200 changes go on in the background (202), unless they end within `wait` seconds: `GET
+   * before. Answers with one outcome for each change: 200 when all were applied, 207 when some were not, 422002 with the
+   * same `data` when all failed, or any with `fail=any`. More than 200 changes go on in the background (202), unless they end within `wait` seconds: `GET
    * /api/domains/:id/changes/:id` shows how far they are. Rights are judged when the list is accepted, and once
    * more before each piece of it: where they ended the rest is held. While the provider is away such a list pauses
    * (`paused_until`), and goes on by itself for a day; other writers of the domain are let in between its pieces. An
@@ -39,19 +39,20 @@ export class ChangesController {
   @Post('records/batch')
   @HttpCode(200)
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'suspicious', 'provider')
+  @Fails('conflict', 'suspicious', 'unapplied', 'provider')
   @ApiOkResponse({ type: BatchResult })
+  @ApiResponse({ status: 207, type: BatchResult, description: 'some changes were not applied' })
   @ApiAcceptedResponse({ type: BatchResult, description: 'the list goes on in the background' })
   @Audited('record.batch')
   async batch(
     @OnDomain() domain: OpenDomain,
     @Body() body: BatchInput,
-    @Query() { wait }: WaitQuery,
+    @Query() { wait, fail }: BatchQuery,
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<BatchResult> {
     const result = await this.batches.run(me, domain, body, wait ?? 0);
-    if (!result.outcomes) response.status(202);
+    response.status(statusOf(result, fail === 'any'));
     return result;
   }
 

@@ -1,10 +1,16 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { Conditional, type Conditions, Given } from '../../platform/http/conditions.js';
 import { RrsetInput, RrsetQuery, RrsetResult, RrsetView } from './rrset.dto.js';
+import { rrsetTag } from './rrset-view.js';
 import { RrsetsService } from './rrsets.service.js';
+
+const IF_MATCH =
+  'the `ETag` of the set as it was read, or `*`: 412001 with the set found when it is another one by now, also where it was changed at the provider, or none';
 
 @ApiTags('Records')
 @ApiParam({ name: 'id', type: 'integer', description: 'domain' })
@@ -22,16 +28,19 @@ import { RrsetsService } from './rrsets.service.js';
 export class RrsetsController {
   constructor(private readonly rrsets: RrsetsService) {}
 
-  /** A record set: all values of a name and type, from the cache. */
+  /** A record set: all values of a name and type, from the cache. The header `ETag` names its state, for `If-Match`. */
   @Get()
   @Access({ domain: 'read', scope: 'records:read' })
-  get(
+  async get(
     @OnDomain() domain: OpenDomain,
     @Param('host') host: string,
     @Param('type') type: string,
     @Query() { line }: RrsetQuery,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<RrsetView> {
-    return this.rrsets.get(domain, host, type, line);
+    const set = await this.rrsets.get(domain, host, type, line);
+    response.setHeader('ETag', rrsetTag(set));
+    return set;
   }
 
   /**
@@ -44,7 +53,8 @@ export class RrsetsController {
   @Put()
   @HttpCode(200)
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'suspicious', 'provider')
+  @Fails('conflict', 'suspicious', 'precondition', 'provider')
+  @Conditional({ 'If-Match': IF_MATCH, 'If-None-Match': '`*`: 412001 when there is such a set' })
   @Audited('record.batch')
   put(
     @OnDomain() domain: OpenDomain,
@@ -52,8 +62,9 @@ export class RrsetsController {
     @Param('type') type: string,
     @Body() body: RrsetInput,
     @Me() me: Caller,
+    @Given() conditions: Conditions,
   ): Promise<RrsetResult> {
-    return this.rrsets.put(me, domain, host, type, body);
+    return this.rrsets.put(me, domain, host, type, body, conditions);
   }
 
   /**
@@ -62,7 +73,8 @@ export class RrsetsController {
    */
   @Delete()
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'suspicious', 'provider')
+  @Fails('conflict', 'suspicious', 'precondition', 'provider')
+  @Conditional({ 'If-Match': IF_MATCH })
   @Audited('record.batch')
   remove(
     @OnDomain() domain: OpenDomain,
@@ -70,7 +82,8 @@ export class RrsetsController {
     @Param('type') type: string,
     @Query() { line }: RrsetQuery,
     @Me() me: Caller,
+    @Given() conditions: Conditions,
   ): Promise<RrsetResult> {
-    return this.rrsets.remove(me, domain, host, type, line);
+    return this.rrsets.remove(me, domain, host, type, conditions, line);
   }
 }

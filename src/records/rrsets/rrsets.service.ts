@@ -4,37 +4,41 @@ import type { Connection } from '../../accounts/provider-connections.js';
 import type { Actor } from '../../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
 import { doorOf, type ListOptions } from '../../changes/change-sets.js';
-import { creation, type Edit, type NewRecord, type Place } from '../../changes/edits/edit.js';
-import { Places } from '../../changes/edits/places.js';
+import { creation, type Edit, type NewRecord, type Place, Places } from '../../changes/edits/edit.js';
+import { defined, givesWay } from '../../changes/edits/record-rules.js';
 import { WorkingCopy } from '../../changes/edits/working-copy.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
 import { readsRecords } from '../../changes/in-doubt/who.js';
 import type { Result } from '../../changes/results.js';
-import { hostName } from '../../dns/names.js';
 import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { AppError, errors, InvalidRecord } from '../../platform/common/errors.js';
 import { due, turn } from '../../platform/common/turns.js';
+import type { Conditions } from '../../platform/http/conditions.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
 import { derivedId } from '../../providers/kit/rrsets/record-set.js';
+import type { Action } from '../../tokens/rules/token-rules.js';
+import { served } from '../served.js';
 import type { ReplacedMember, RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
+import { assertSeen, fieldsOf, type Key, keyOf, membersOf, viewOf } from './rrset-view.js';
 
 /** times that a set is made as it shall be while others write it at the provider */
 const ATTEMPTS = 3;
-
-/** One set of a zone: all records of a name, a type and a line. */
-export interface Key {
-  host: string;
-  type: string;
-  line: string;
-}
 
 /** A set that is given other values, as one of many. */
 export interface Wish {
   key: Key;
   /** as of `RrsetsService.replace`; it may be asked again */
   choose: (values: string[]) => readonly string[];
+}
+
+/** What becomes of a set, as a client says it. */
+interface Write {
+  /** what the set shall hold */
+  wanted: readonly DnsRecord[];
+  of: (rows: readonly StoredRecord[]) => Edit[];
+  conditions: Conditions;
 }
 
 /** The provider held something else than what was judged: nothing was written. */
@@ -52,22 +56,24 @@ export class RrsetsService {
   /** @throws AppError 404001 when there is no such set, or nothing of it may be read */
   async get(domain: OpenDomain, host: string, type: string, line?: string): Promise<RrsetView> {
     const key = keyOf(domain, host, type, line);
-    const rows = membersOf(await this.cache.those(domain.id, 'host', [key.host]), key);
-    const seen = rows.filter((row) => judgeRecord(domain.access, domain.id, 'read', row).allowed);
-    if (!seen.length) throw errors.notFound('Record set');
-    const values = seen.map((row) => {
-      const { id, priority, weight, enabled } = row;
-      return { id, value: shownValue(row, row.read_only), priority, weight, enabled };
-    });
-    return { ...key, ttl: Math.min(...seen.map((row) => row.ttl)), values };
+    const view = viewOf(domain, key, await this.cache.those(domain.id, 'host', [key.host]));
+    if (!view) throw errors.notFound('Record set');
+    return view;
   }
 
   /**
    * Makes the set what the values say, in one atomic list: values that stay keep their records, one that takes the
    * place of another one keeps its id and remark.
-   * @throws AppError 400001, 403001, 409001; ProviderError
+   * @throws AppError 400001, 403001, 409001, 412001; ProviderError
    */
-  async put(me: Caller, domain: OpenDomain, host: string, type: string, input: RrsetInput): Promise<RrsetResult> {
+  async put(
+    me: Caller,
+    domain: OpenDomain,
+    host: string,
+    type: string,
+    input: RrsetInput,
+    conditions: Conditions,
+  ): Promise<RrsetResult> {
     const place = await this.places.of(domain);
     const { ttl, line } = input;
     const wanted = input.values.map((one, i) => {
@@ -88,19 +94,30 @@ export class RrsetsService {
     const records = wanted.map(({ record }) => record);
     // the answer shows whether they were there
     for (const record of records) assertMay(domain.access, domain.id, 'read', record);
-    return this.write(me, domain, key, records, (rows) => editsOf(membersOf(rows, key), wanted), place.connection);
+    const of = (rows: readonly StoredRecord[]) => editsOf(ownOf(place, rows, key), wanted);
+    return this.write(me, domain, key, { wanted: records, of, conditions }, place.connection);
   }
 
-  /** Deletes what there is of it. @throws AppError 403001; ProviderError */
-  async remove(me: Caller, domain: OpenDomain, host: string, type: string, line?: string): Promise<RrsetResult> {
+  /** Deletes what there is of it. @throws AppError 403001, 412001; ProviderError */
+  async remove(
+    me: Caller,
+    domain: OpenDomain,
+    host: string,
+    type: string,
+    conditions: Conditions,
+    line?: string,
+  ): Promise<RrsetResult> {
     const key = keyOf(domain, host, type, line);
-    return this.write(me, domain, key, [], (rows) => membersOf(rows, key).map(({ id }) => ({ op: 'delete', id })));
+    const { connection } = await this.places.of(domain);
+    const of = (rows: readonly StoredRecord[]) =>
+      membersOf(served(domain.provider, rows), key).map(({ id }): Edit => ({ op: 'delete', id }));
+    return this.write(me, domain, key, { wanted: [], of, conditions }, connection);
   }
 
   /** Of each set the values that are in DNS, from the cache. */
-  async values(domainId: number, keys: readonly Key[]): Promise<string[][]> {
+  async values(domain: Pick<OpenDomain, 'id' | 'provider'>, keys: readonly Key[]): Promise<string[][]> {
     const hosts = [...new Set(keys.map(({ host }) => host))];
-    const rows = await this.cache.those(domainId, 'host', hosts);
+    const rows = served(domain.provider, await this.cache.those(domain.id, 'host', hosts));
     return keys.map((key) => inDns(membersOf(rows, key)));
   }
 
@@ -119,7 +136,7 @@ export class RrsetsService {
     choose: (values: string[]) => readonly string[],
   ): Promise<number | null> {
     const place = await this.places.of(domain);
-    const of = (rows: readonly StoredRecord[]) => replacing(place, membersOf(rows, key), key, choose);
+    const of = (rows: readonly StoredRecord[]) => replacing(place, ownOf(place, rows, key), key, choose);
     const bound = { ...options, only: [key] };
     const { changeSet, results } = await this.engine.whole(
       actor,
@@ -168,14 +185,12 @@ export class RrsetsService {
     return (await this.places.of(domain)).definition.capabilities.replaces !== 'record';
   }
 
-  /** @param wanted what the set shall hold */
   private async write(
     me: Caller,
     domain: OpenDomain,
     key: Key,
-    wanted: readonly DnsRecord[],
-    of: (rows: readonly StoredRecord[]) => Edit[],
-    known?: Connection,
+    { wanted, of, conditions }: Write,
+    connection: Connection,
   ): Promise<RrsetResult> {
     const { access, id } = domain;
     const options = { door: doorOf(me), comment: '', atomic: true, only: [key] };
@@ -183,30 +198,32 @@ export class RrsetsService {
     const edits = (rows: readonly StoredRecord[], foreign: readonly StoredRecord[]) => {
       for (const row of membersOf(foreign, key)) replaced.set(derivedId(row), row);
       const list = of(rows);
-      // where there is nothing to do, no edit is judged: who may delete nothing there learns nothing
-      if (!list.length) assertMay(access, id, 'delete', { ...key, value: null, ttl: 0 });
+      const may = (action: Action, row: StoredRecord) => judgeRecord(access, id, action, row).allowed;
+      const isHidden = membersOf(rows, key).some((row) => !may('read', row) && !may('delete', row));
+      // where there is nothing to do, or nothing that the caller may know of, no edit is judged: who may delete nothing
+      // there learns nothing
+      if (!list.length || isHidden) assertMay(access, id, 'delete', { ...key, value: null, ttl: 0 });
+      if (isHidden) throw errors.forbidden('the set holds what the caller may not replace');
+      assertSeen(conditions, domain, key, rows, readsRecords(me));
       return list;
     };
     for (let attempt = 1; ; attempt++) {
-      const connection = attempt === 1 ? known : undefined;
       const list = { hosts: [key.host], sets: [key], of: edits };
       const { results } = await this.engine.whole(me, domain, list, options, connection);
       // somebody wrote there between our reading and the write
       if (attempt < ATTEMPTS && isOutrun(results)) continue;
       assertDone(results);
-      const rows = membersOf(await this.cache.those(id, 'host', [key.host]), key);
+      // each member has its edit
+      const records = results.flatMap((result) => (result.ok && result.id !== null ? [result.id] : []));
       const gone = [...replaced.values()].filter((row) => !wanted.some((one) => sameRecord(one, row)));
       const told = readsRecords(me) ? gone.filter((row) => judgeRecord(access, id, 'read', row).allowed) : [];
       const changed = !readsRecords(me) || results.some((result) => result.ok && result.written);
-      return { changed, records: rows.map((row) => row.id), ...(told.length && { replaced: told.map(shown) }) };
+      return { changed, records: records.sort((a, b) => a - b), ...(told.length && { replaced: told.map(shown) }) };
     }
   }
 }
 
-const shown = (row: StoredRecord): ReplacedMember => {
-  const { ttl, priority, weight, enabled } = row;
-  return { value: shownValue(row, row.read_only), ttl, priority, weight, enabled };
-};
+const shown = (row: StoredRecord): ReplacedMember => ({ ...fieldsOf(row), ttl: row.ttl });
 
 /** The provider held other records than were judged, and nothing was written. */
 const isOutrun = (results: readonly Result[]): boolean =>
@@ -229,11 +246,6 @@ function assertDone(results: readonly Result[]): void {
   if (!failed || failed.ok) return;
   const { error } = failed;
   throw isPart(results) && error instanceof ProviderError ? error.applied(true) : error;
-}
-
-/** @throws AppError 400001 for what no name of the zone can be */
-function keyOf({ name }: OpenDomain, host: string, type: string, line = 'default'): Key {
-  return { host: hostName(host, name), type: type.toUpperCase(), line: line || 'default' };
 }
 
 /** Edits that give a set other values: its TTL and all else are kept, and each record is as it was judged. */
@@ -272,7 +284,7 @@ async function partsOf(
     const name = names.get(key.host) as { rows: StoredRecord[]; edits: Edit[] };
     let edits: Edit[] = [];
     const failure = failureOf(() => {
-      edits = replacing(place, membersOf(name.rows, key), key, choose);
+      edits = replacing(place, ownOf(place, name.rows, key), key, choose);
       const copy = new WorkingCopy(place.definition, domain, name.rows, () => false, false);
       const misfit = [...name.edits, ...edits].map((edit, i) => copy.plan(edit, i).error).find((error) => error);
       if (misfit) throw misfit;
@@ -294,8 +306,9 @@ function failureOf(judge: () => void): unknown {
   }
 }
 
-const membersOf = (rows: readonly StoredRecord[], { host, type, line }: Key): StoredRecord[] =>
-  rows.filter((row) => row.host === host && row.type === type && row.line === line);
+/** Without what gives way to others. */
+const ownOf = ({ definition }: Place, rows: readonly StoredRecord[], key: Key): StoredRecord[] =>
+  membersOf(rows, key).filter((row) => !givesWay(row, definition.capabilities));
 
 /**
  * Disabled rows of wanted values that take the place of others in DNS: those others get the values, and these rows go.
@@ -335,11 +348,6 @@ function editsOf(rows: readonly StoredRecord[], wanted: readonly NewRecord[]): E
 }
 
 const patchOf = ({ record, ttlGiven }: NewRecord) => {
-  const { priority, weight, enabled }: DnsRecord = record;
-  return {
-    enabled,
-    ...(ttlGiven && { ttl: record.ttl }),
-    ...(priority !== null && { priority }),
-    ...(weight !== null && { weight }),
-  };
+  const { ttl, priority, weight, enabled }: DnsRecord = record;
+  return { enabled, ...defined({ ttl: ttlGiven ? ttl : null, priority, weight }) };
 };

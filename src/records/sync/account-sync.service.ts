@@ -10,12 +10,13 @@ import { SuspiciousList } from '../../cache/suspicious.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import { actorOf } from '../../changes/in-doubt/who.js';
 import { DomainsService } from '../../domains/domains.service.js';
+import { shownName } from '../../domains/zone-identity.js';
 import { Zones, type ZonesFollowed } from '../../domains/zones.service.js';
 import { Notices } from '../../notifications/notices.service.js';
 import { now } from '../../platform/common/clock.js';
 import { AppError, errors } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { Db, pointsNowhere } from '../../platform/database/db.js';
 import { Leases } from '../../platform/database/leases.js';
 import { Events } from '../../platform/events/events.js';
@@ -50,6 +51,7 @@ interface Payload {
   owner?: number | null;
 }
 
+type Noted = Omit<ZonesFollowed, 'counts' | 'ids' | 'lost'>;
 type Due = Pick<SyncedAccount, 'id' | 'owner_id'>;
 
 /** Who asked, for the audit log; the rights were judged. */
@@ -85,10 +87,14 @@ export class AccountSyncService implements OnModuleInit {
     private readonly audit: AuditService,
     private readonly notices: Notices,
     private readonly makers: Makers,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.schedule('accounts.due', TICK_MS, () => this.planDue());
+    this.jobs.schedule('accounts.due', TICK_MS, async () => {
+      await this.planDue();
+      await this.connections.tidy();
+    });
     this.jobs.handle<Payload>(JOB, {
       run: (payload, job) => this.run(payload, job),
       user: ({ owner = null }) => owner,
@@ -123,7 +129,10 @@ export class AccountSyncService implements OnModuleInit {
   private async planDue(): Promise<void> {
     for (const due of await this.accounts.dueForSync())
       await this.plan(due).catch((err: Error) =>
-        log().warn({ account_id: due.id, err: err.message }, 'the synchronisation of an account could not be planned'),
+        this.logger.warn(
+          { account_id: due.id, err: err.message },
+          'the synchronisation of an account could not be planned',
+        ),
       );
   }
 
@@ -167,16 +176,13 @@ export class AccountSyncService implements OnModuleInit {
     if (who) await this.assertStillMay(account, who);
     const actor = who ? { ...(actorOf(who) as Caller), ip: who.ip, userAgent: who.userAgent } : 'system';
     const share = { user: account.owner_id, target: id };
-    const { counts, ids, lost, leftOut, shared } = await this.pool.run(
+    const { counts, ids, lost, ...found } = await this.pool.run(
       share,
       () => this.leases.hold([`account|${id}`], SYNC_WAIT_MS, () => this.syncZones(account, confirm)),
       job.signal,
     );
     const { failed, words } = await this.refreshAll(actor, account, ids, job);
-    const left_out = leftOut.slice(0, KEPT);
-    if (left_out.length) log().warn({ account: account.name, left_out }, 'public suffixes are not added by themselves');
-    const noted = { ...(left_out.length && { left_out }), ...(shared.length && { shared }) };
-    const result = { ...counts, failed, ...noted };
+    const result = { ...counts, failed, ...this.noted(account, found) };
     const more = { ...(lost.length > 0 && { lost: lost.slice(0, KEPT) }), ...(confirm && { confirmed: true }) };
     await this.db.transaction(async (manager) => {
       await this.accounts.synced(manager, id, words);
@@ -186,6 +192,21 @@ export class AccountSyncService implements OnModuleInit {
     const { added, updated, missing } = result;
     void this.events.emit('account.synced', id, { added, updated, missing, failed });
     return result;
+  }
+
+  /** What is not as its provider lists it, which is also logged. */
+  private noted({ name: account }: SyncedAccount, { leftOut, shared, ...found }: Noted): Partial<SyncResult> {
+    const cut = <T>(all: readonly T[]) => (all.length ? all.slice(0, KEPT) : undefined);
+    const told = { left_out: cut(leftOut), conflicts: cut(found.conflicts), rebound: cut(found.rebound) };
+    const became = { became_private: cut(found.hidden), became_public: cut(found.opened) };
+    const noted = { ...told, ...became, shared: cut(shared) };
+    const { left_out, conflicts, rebound, became_private, became_public } = noted;
+    if (left_out) this.logger.warn({ account, left_out }, 'public suffixes are not added by themselves');
+    if (conflicts) this.logger.warn({ account, conflicts }, 'of several public zones of one name one is a domain');
+    if (rebound) this.logger.warn({ account, rebound }, 'domains whose zones are gone have other zones of their names');
+    if (became_private) this.logger.warn({ account, became_private }, 'the zones of these domains are private');
+    if (became_public) this.logger.warn({ account, became_public }, 'the zones of these private domains are public');
+    return Object.fromEntries(Object.entries(noted).filter(([, some]) => some));
   }
 
   private async syncZones(account: SyncedAccount, confirm: boolean): Promise<ZonesFollowed> {
@@ -209,7 +230,7 @@ export class AccountSyncService implements OnModuleInit {
     const one = async (id: number) => {
       if (job.signal.aborted) return;
       const domain = await this.domains.reload(id).catch(() => null);
-      const name = domain?.name ?? String(id);
+      const name = domain ? shownName(domain) : String(id);
       progress.reading.push(name);
       job.progress(progress);
       try {
@@ -220,7 +241,7 @@ export class AccountSyncService implements OnModuleInit {
         progress.failed++;
         if (error instanceof SuspiciousList) suspicious.push(message);
         if (progress.errors.length < TOLD) progress.errors.push({ domain: name, error: message });
-        log().warn({ account, domain: name, err: message }, 'the records of a domain could not be read');
+        this.logger.warn({ account, domain: name, err: message }, 'the records of a domain could not be read');
       }
       progress.done++;
       progress.reading = progress.reading.filter((other) => other !== name);
@@ -294,10 +315,8 @@ function whoOf({ principal, ip, userAgent, requestId }: Caller): Who {
 function wordsOf(failed: number, suspicious: readonly string[]): string | null {
   const unread = failed - suspicious.length;
   const more = suspicious.length - TOLD;
-  const words = [
-    ...(unread ? [`the records of ${unread} domains could not be read`] : []),
-    ...suspicious.slice(0, TOLD),
-    ...(more > 0 ? [`and ${more} more domains like these`] : []),
-  ];
+  const words = suspicious.slice(0, TOLD);
+  if (unread) words.unshift(`the records of ${unread} domains could not be read`);
+  if (more > 0) words.push(`and ${more} more domains like these`);
   return words.join('; ') || null;
 }

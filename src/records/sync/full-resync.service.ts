@@ -3,7 +3,7 @@ import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js
 import { DomainsRepository } from '../../domains/domains.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { AppError } from '../../platform/common/errors.js';
-import { log } from '../../platform/common/logger.js';
+import { Logger } from '../../platform/common/logger.js';
 import { type JobRun, Jobs } from '../../platform/jobs/jobs.js';
 
 const JOB = 'records.read-anew';
@@ -25,6 +25,7 @@ export class FullResync implements OnModuleInit {
     private readonly jobs: Jobs,
     private readonly domains: DomainsService,
     private readonly sync: RecordSyncService,
+    private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
@@ -52,7 +53,7 @@ export class FullResync implements OnModuleInit {
         if (domain) await this.sync.refresh(domain, 'system');
       } catch (error) {
         progress.failed += 1;
-        log().warn({ domain: id, err: (error as Error).message }, 'records could not be read anew');
+        this.logger.warn({ domain: id, err: (error as Error).message }, 'records could not be read anew');
       }
       progress.done += 1;
       progress.last = id;

@@ -33,11 +33,8 @@ export const RULE_LIMITS = {
 const STEPS = 100_000;
 
 /** The entries of a rule that count against the limits. */
-const entriesOf = ({ hosts = [], values }: TokenRule): string[] => [
-  ...hosts,
-  ...(values?.cidrs ?? []),
-  ...(values?.suffixes ?? []),
-];
+const entriesOf = ({ hosts = [], values }: TokenRule): string[] =>
+  [hosts, values?.cidrs ?? [], values?.suffixes ?? []].flat();
 
 /** A rule compiled for evaluation. */
 interface CompiledRule {
@@ -106,38 +103,60 @@ function compileRules(rules: readonly TokenRule[]): CompiledRule[] {
     return pattern && pattern.size <= MAX_PROGRAM && spend('instructions', pattern.size) ? pattern : null;
   };
   return rules.map((rule) => {
-    const { effect, ttl, values } = rule;
     const bounded = spend('characters', entriesOf(rule).join('').length);
-    const domains = rule.domains && new Set(rule.domains);
-    const types = rule.types && new Set(rule.types);
-    const hosts = rule.hosts && bounded ? hostTest(rule.hosts, effect === 'deny') : null;
-    const source = values?.text?.pattern;
-    const pattern = source === undefined ? undefined : patternOf(source);
-    const networks = values?.cidrs?.map(parseCidr);
-    const suffixes = values?.suffixes && new Set(values.suffixes);
-    return {
-      effect,
-      bounded,
-      covers(domainId, action, facts) {
-        const { host, type, value, ttl: seconds } = facts.state;
-        if (domains && !domains.has(domainId)) return false;
-        if (rule.actions && !rule.actions.includes(action)) return false;
-        if (types ? !types.has(type) : rule.hosts && effect === 'allow' && DELEGATING.has(type)) return false;
-        if (ttl && (seconds < (ttl.min ?? 1) || seconds > (ttl.max ?? Number.POSITIVE_INFINITY))) return false;
-        if (rule.hosts && !bounded) return null;
-        if (hosts && !hosts(host)) return false;
-        if (!values) return true;
-        // an unknown value may match a deny rule, but never an allow rule
-        if (value === null) return effect === 'deny';
-        if (type === 'A' || type === 'AAAA') return networks !== undefined && reaches(facts, networks);
-        if (TARGETS.has(type)) return suffixes !== undefined && facts.targets.some((name) => suffixes.has(name));
-        if (type !== 'TXT' || !values.text) return false;
-        const { min_length: least = 0, max_length: most = Number.POSITIVE_INFINITY } = values.text;
-        if (facts.length < least || facts.length > most) return false;
-        return pattern ? facts.fits(pattern) : pattern === undefined || null;
-      },
-    };
+    const source = rule.values?.text?.pattern;
+    return compileRule(rule, bounded, source === undefined ? undefined : patternOf(source));
   });
+}
+
+/**
+ * @param bounded whether its hosts are within the limits
+ * @param pattern null: one beyond the limits
+ */
+function compileRule(rule: TokenRule, bounded: boolean, pattern: Pattern | null | undefined): CompiledRule {
+  const { effect, values } = rule;
+  const domains = rule.domains && new Set(rule.domains);
+  const types = rule.types && new Set(rule.types);
+  const hosts = rule.hosts && bounded ? hostTest(rule.hosts, effect === 'deny') : null;
+  const [shortest, longest] = [rule.ttl?.min ?? 1, rule.ttl?.max ?? Number.POSITIVE_INFINITY];
+  const ofType = (type: string) =>
+    types ? types.has(type) : !(rule.hosts && effect === 'allow' && DELEGATING.has(type));
+  const isAbout = (domainId: number, action: Action, { type, ttl }: RecordState) =>
+    (!domains || domains.has(domainId)) &&
+    (!rule.actions || rule.actions.includes(action)) &&
+    ofType(type) &&
+    (!rule.ttl || (ttl >= shortest && ttl <= longest));
+  const fits = values && valueTest(values, pattern);
+  return {
+    effect,
+    bounded,
+    covers(domainId, action, facts) {
+      const { host, value } = facts.state;
+      if (!isAbout(domainId, action, facts.state)) return false;
+      if (rule.hosts && !bounded) return null;
+      if (hosts && !hosts(host)) return false;
+      // an unknown value may match a deny rule, but never an allow rule
+      if (fits && value === null) return effect === 'deny';
+      return fits ? fits(facts) : true;
+    },
+  };
+}
+
+/** Tests a value that is known; null once its patterns are beyond the limits. */
+function valueTest(
+  { cidrs, suffixes, text }: NonNullable<TokenRule['values']>,
+  pattern: Pattern | null | undefined,
+): (facts: Facts) => boolean | null {
+  const networks = cidrs?.map(parseCidr);
+  const names = suffixes && new Set(suffixes);
+  const { min_length: least = 0, max_length: most = Number.POSITIVE_INFINITY } = text ?? {};
+  return (facts) => {
+    const { type } = facts.state;
+    if (type === 'A' || type === 'AAAA') return networks !== undefined && reaches(facts, networks);
+    if (TARGETS.has(type)) return names !== undefined && facts.targets.some((name) => names.has(name));
+    if (type !== 'TXT' || !text || facts.length < least || facts.length > most) return false;
+    return pattern ? facts.fits(pattern) : pattern === undefined || null;
+  };
 }
 
 const reaches = (facts: Facts, networks: Cidr[]) => facts.addresses.some((address) => holds(networks, address));

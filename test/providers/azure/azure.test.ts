@@ -3,7 +3,7 @@ import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { azure } from '../../../src/providers/azure/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
+import { connectInPlace, connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type AzureSet, startAzure } from './stand-in.js';
 
@@ -51,13 +51,32 @@ describe('Azure DNS', () => {
     assert.ok(outcomes.every((o) => !o.ok && o.error.kind === 'rejected' && /cannot be deleted/.test(o.error.message)));
   });
 
-  it('lists public zones, of the group or of all', async () => {
-    const ids = [zone.id, 'group-1/other.example'];
+  it('calls the hosts of the cloud that the account is in', async () => {
+    for (const [cloud, tokens, manager] of [
+      ['public', 'https://login.microsoftonline.com', 'https://management.azure.com'],
+      ['china', 'https://login.chinacloudapi.cn', 'https://management.chinacloudapi.cn'],
+      ['us-government', 'https://login.microsoftonline.us', 'https://management.usgovcloudapi.net'],
+    ] as const) {
+      const credentials = { ...given, client_secret: 'a-secret', resource_group: 'Group-1', cloud };
+      const { provider, origins } = connectInPlace(fast, credentials, vendor.standIn);
+      assert.ok((await provider.listZones()).length);
+      assert.deepEqual([...origins], [tokens, manager]);
+      const asked = vendor.standIn.requests.findLast(({ path }) => path.endsWith('/oauth2/token'));
+      assert.equal(new URLSearchParams(String(asked?.body)).get('resource'), manager);
+    }
+  });
+
+  it('lists zones of the group or of all, and finds public ones only', async () => {
+    const ids = ['group-1/inner.example', zone.id, 'group-1/other.example'];
     for (const group of ['Group-1', '']) {
       const zones = await connect(vendor.standIn, { resource_group: group }).listZones();
       assert.deepEqual(
         zones.map(({ id }) => id),
         ids,
+      );
+      assert.deepEqual(
+        zones.map((one) => one.private),
+        [true, undefined, undefined],
       );
     }
   });
@@ -99,14 +118,48 @@ describe('Azure DNS', () => {
     drop('kept');
   });
 
+  it('writes and reads DS, NAPTR and TLSA as the specification shows them', async () => {
+    for (const [type, value, properties] of [
+      ['DS', '60485 5 1 2bb183af', { algorithm: 5, digest: { algorithmType: 1, value: '2bb183af' }, keyTag: 60485 }],
+      ['TLSA', '3 1 1 6ec8', { usage: 3, selector: 1, matchingType: 1, certAssociationData: '6ec8' }],
+      [
+        'NAPTR',
+        '100 10 "U" "E2U+sip" "!^.*$!sip:\\\\1@example.com!" .',
+        {
+          ...{ order: 100, preference: 10, flags: 'U', services: 'E2U+sip' },
+          ...{ regexp: '!^.*$!sip:\\1@example.com!', replacement: '.' },
+        },
+      ],
+    ] as const) {
+      assert.ok((await one({ op: 'create', after: dnsRecord({ type, host: 'of', value, ttl: 300 }, zone.name) }))?.ok);
+      const held = vendor.standIn.state.sets.find((set) => set.name === 'of')?.properties;
+      assert.deepEqual(held?.[`${type}Records`], [properties]);
+      const [now] = await at('of');
+      assert.deepEqual([now?.value, now?.readOnly], [value, false]);
+      drop('of');
+    }
+    const quoted = { order: 1, preference: 2, flags: '"U"', services: '"E2U+sip"', regexp: '""', replacement: '' };
+    put('of', 'NAPTR', { TTL: 300, NAPTRRecords: [quoted] });
+    assert.equal((await at('of'))[0]?.value, '1 2 "U" "E2U+sip" "" .');
+    drop('of');
+  });
+
   it('shows aliases read-only, and leaves them alone', async () => {
-    const id = '/subscriptions/a-subscription/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/ip';
-    put('alias', 'A', { TTL: 300, targetResource: { id } });
-    const [found] = await at('alias');
-    assert.deepEqual([found?.readOnly, found?.value], [true, `alias of ${id}`]);
-    const outcome = await one({ op: 'create', after: a('alias', '192.0.2.1') });
-    assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
-    drop('alias');
+    const kind = '/subscriptions/a-subscription/resourceGroups/g/providers/Microsoft.Network';
+    for (const [field, id] of [
+      ['targetResource', `${kind}/publicIPAddresses/ip`],
+      ['trafficManagementProfile', `${kind}/trafficManagerProfiles/tm`],
+    ] as const) {
+      put('alias', 'A', { TTL: 300, [field]: { id }, ARecords: [{ ipv4Address: '192.0.2.7' }] });
+      const [found] = await at('alias');
+      assert.deepEqual(
+        [found?.readOnly, found?.readOnlyReason, found?.value],
+        [true, `It is an alias of ${id}`, `alias of ${id}`],
+      );
+      const outcome = await one({ op: 'create', after: a('alias', '192.0.2.1') });
+      assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
+      drop('alias');
+    }
   });
 
   it('refuses a second CNAME of a name', async () => {

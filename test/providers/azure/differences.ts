@@ -4,8 +4,8 @@ import * as azure from './replay.js';
 /** What the adapter sends otherwise than was recorded, each with its reason. */
 export const differences: readonly Difference[] = [
   {
-    what: 'who asks for a token, and the case of `dnsZones` and of the group in paths',
-    reason: 'credentials are masked; names of resources are the same in any case',
+    what: 'who asks for a token, the version of the API, and the case of `dnsZones` and of the group in paths',
+    reason: 'credentials are masked; types were added to the version; names of resources are the same in any case',
     normal: azure.bare,
   },
   {

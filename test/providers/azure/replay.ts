@@ -53,12 +53,13 @@ export const setup: ReplaySetup = {
   },
 };
 
-/** Paths are the same in any case; who asks for a token is masked. */
+/** Paths are the same in any case; who asks for a token is masked; the version was 2018-05-01. */
 export function bare(asked: Asked): Asked {
   const path = asked.path
     .replace(/\/dnszones(?=\/|$)/i, '/dnszones')
     .replace(/\/resourceGroups\/[^/]+/i, (group) => group.toLowerCase());
-  if (!path.endsWith('/oauth2/token')) return { ...asked, path };
+  const { 'api-version': _version, ...query } = asked.query;
+  if (!path.endsWith('/oauth2/token')) return { ...asked, path, query };
   const { client_id: _id, client_secret: _secret, ...form } = asked.body as Form;
   return { ...asked, path, body: form };
 }

@@ -1,13 +1,26 @@
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
+type Id = { id?: string };
 export interface AzureSet {
   name: string;
   type: string;
   etag: string;
-  properties: { TTL: number; metadata?: object; targetResource?: { id?: string } } & Record<string, unknown>;
+  properties: { TTL: number; metadata?: object } & Partial<Record<'targetResource' | 'trafficManagementProfile', Id>> &
+    Record<string, unknown>;
 }
 
 const ZONE = 'contract.example';
+/** The fields of a value, those of objects within it after a dot (specification of 2023-07-01-preview). */
+const FIELDS: Record<string, string> = {
+  DS: 'algorithm:number digest.algorithmType:number digest.value:string keyTag:number',
+  NAPTR: 'flags:string order:number preference:number regexp:string replacement:string services:string',
+  TLSA: 'certAssociationData:string matchingType:number selector:number usage:number',
+};
+const fieldsIn = (value: unknown, at = ''): string[] =>
+  Object.entries(value as object).flatMap(([name, field]) =>
+    typeof field === 'object' ? fieldsIn(field, `${at}${name}.`) : `${at}${name}:${typeof field}`,
+  );
+const NO_ALIAS = { targetResource: {}, trafficManagementProfile: {} };
 const ROOT = '/subscriptions/a-subscription';
 const ZONES = `${ROOT}/resourceGroups/Group-1/providers/Microsoft.Network/dnszones`;
 
@@ -16,7 +29,7 @@ export async function startAzure() {
   let tags = 0;
   const made = (name: string, type: string, properties: AzureSet['properties']): AzureSet => ({
     ...{ name, type: `Microsoft.Network/dnszones/${type}`, etag: `tag-${++tags}` },
-    properties: { fqdn: `${name === '@' ? '' : `${name}.`}${ZONE}.`, targetResource: {}, ...properties },
+    properties: { fqdn: `${name === '@' ? '' : `${name}.`}${ZONE}.`, ...NO_ALIAS, ...properties },
   });
   const state = {
     sets: [
@@ -54,6 +67,7 @@ export async function startAzure() {
     const values = type === 'CNAME' ? [value] : value;
     if (!Array.isArray(values) || !Number.isInteger(properties.TTL)) return true;
     if (new Set(values.map((one) => JSON.stringify(one))).size < values.length) return true;
+    if (FIELDS[type] && values.some((one) => fieldsIn(one).sort().join(' ') !== FIELDS[type])) return true;
     const long = (text: unknown) => typeof text !== 'string' || Buffer.byteLength(text) > 255;
     return type === 'TXT' && values.some((one) => !Array.isArray(one.value) || one.value.some(long));
   }
@@ -63,12 +77,12 @@ export async function startAzure() {
     if (!state.tokens.includes((headers.authorization ?? '').replace('Bearer ', ''))) {
       return no(401, 'InvalidAuthenticationToken', 'The access token is invalid.');
     }
-    if (query['api-version'] !== '2018-05-01')
+    if (query['api-version'] !== '2023-07-01-preview')
       return no(400, 'MissingApiVersionParameter', 'The api-version is required');
     const paged = (all: object[]): Answer => {
       const at = Number(query.$skipToken ?? 0);
       const end = at + Math.min(state.page, Number(query.$top ?? 100));
-      const link = `${standIn.url}${path}?api-version=2018-05-01&$skipToken=${end}`;
+      const link = `${standIn.url}${path}?api-version=2023-07-01-preview&$skipToken=${end}`;
       return { body: { value: all.slice(at, end), ...(end < all.length && { nextLink: link }) } };
     };
     // the parts of a path are read in any case

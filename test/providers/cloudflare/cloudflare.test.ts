@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from '@jest/globals';
-import { dnsRecord, type LooseRecord, RECORD_TYPES } from '../../../src/dns/record.js';
+import { type DnsRecord, dnsRecord, type LooseRecord, RECORD_TYPES } from '../../../src/dns/record.js';
 import { cloudflare } from '../../../src/providers/cloudflare/declaration.js';
 import {
   type Change,
@@ -25,6 +25,9 @@ providerContract('Cloudflare (stand-in)', async () => {
     stranger: open(standIn, 'wrong-token'),
     connect: (definition) => open(standIn, TOKEN, definition),
     zone: { id: '023e105f4ecef8ad9ca31a8372d0c353', name: 'contract.example' },
+    setPages: (length) => {
+      standIn.most.page = length === 'long' ? 1000 : 3;
+    },
     ...{ definition: cloudflare, standIn, pageSize: 3, stop: standIn.stop },
   };
 });
@@ -136,6 +139,24 @@ describe('Cloudflare: edges', () => {
     });
   }
 
+  it('finds the zone that is in use, and none that is internal', async () => {
+    const name = 'moved.example';
+    const zones = ['moved', 'pending', 'active'].map((status, i) => ({ id: `z${i}`, name, status, type: 'full' }));
+    const inner = { id: 'zi', name, status: 'active', type: 'internal' };
+    vendor.standIn.handler = () => page([inner, ...zones]);
+    assert.deepEqual(await vendor.provider.listZones(), [
+      { id: 'zi', name, private: true },
+      { id: 'z0', name, active: false },
+      { id: 'z1', name, active: false },
+      { id: 'z2', name },
+    ]);
+    assert.equal((await vendor.provider.findZone?.(name))?.id, 'z2');
+    vendor.standIn.handler = () => page([inner, ...zones.slice(0, 2)]);
+    assert.equal((await vendor.provider.findZone?.(name))?.id, 'z0');
+    vendor.standIn.handler = () => page([inner]);
+    assert.equal(await vendor.provider.findZone?.(name), null);
+  });
+
   it('takes zone and record names in Unicode', async () => {
     vendor.standIn.handler = () => page([{ id: 'z2', name: 'bücher.example' }]);
     const [idn] = await vendor.provider.listZones();
@@ -212,6 +233,21 @@ describe('Cloudflare: edges', () => {
       { data: { key_tag: 1, algorithm: 13, digest_type: 2, digest: 'abcd' } },
       { content: '1 13 2 ABCD' },
     ],
+    [
+      'DNSKEY',
+      '257 3 13 AwEA',
+      null,
+      { data: { flags: 257, protocol: 3, algorithm: 13, public_key: 'AwEA' } },
+      { content: '257 3 13 AwEA' },
+    ],
+    [
+      'SMIMEA',
+      '3 0 1 abcd',
+      null,
+      { data: { usage: 3, selector: 0, matching_type: 1, certificate: 'abcd' } },
+      { content: '3 0 1 ABCD' },
+    ],
+    ['OPENPGPKEY', 'mDMEXEcE', null, { content: 'mDMEXEcE' }, { content: 'mDMEXEcE' }],
   ];
   for (const [type, value, priority, expected, answered] of forms) {
     it(`writes and reads back ${type} ${value.slice(0, 30)}`, async () => {
@@ -321,13 +357,13 @@ describe('Cloudflare: edges', () => {
       { op: 'update', before: remote({ remoteId: 'r4', host: 'd' }), after: record('TXT', 'x', { host: 'd' }) },
       { op: 'create', after: record('A', '192.0.2.9') },
     ];
-    vendor.standIn.handler = () =>
-      ok({
-        deletes: [api({ id: 'r3', name: 'c.example.com' })],
-        patches: [api({ id: 'r2', name: 'b.example.com', ttl: 60 })],
-        puts: [api({ id: 'r4', name: 'd.example.com', type: 'TXT', content: '"x"', ttl: 600 })],
-        posts: [api({ id: 'n1', content: '192.0.2.8', ttl: 600 }), api({ id: 'n2', content: '192.0.2.7', ttl: 600 })],
-      });
+    const lists = {
+      deletes: [api({ id: 'r3', name: 'c.example.com' })],
+      patches: [api({ id: 'r2', name: 'b.example.com', ttl: 60 })],
+      puts: [api({ id: 'r4', name: 'd.example.com', type: 'TXT', content: '"x"', ttl: 600 })],
+      posts: [api({ id: 'n1', content: '192.0.2.8', ttl: 600 }), api({ id: 'n2', content: '192.0.2.7', ttl: 600 })],
+    };
+    vendor.standIn.handler = ({ method }) => ok(method === 'GET' ? api({ id: 'r4', name: 'd.example.com' }) : lists);
     const outcomes = await vendor.provider.apply(zone, changes);
     assert.deepEqual(
       outcomes.map((o) => o.ok && [o.remoteId, o.held?.value]),
@@ -341,7 +377,7 @@ describe('Cloudflare: edges', () => {
     );
     assert.deepEqual(
       vendor.standIn.requests.map(({ method, path }) => `${method} ${path}`),
-      ['POST /zones/z1/dns_records/batch'],
+      ['GET /zones/z1/dns_records/r4', 'POST /zones/z1/dns_records/batch'],
     );
     const name = 'www.example.com';
     assert.deepEqual(sent(), {
@@ -465,8 +501,53 @@ describe('Cloudflare: edges', () => {
     assert.equal(refused instanceof Error && refused.kind, 'auth');
   });
 
+  it('keeps comment, tags, settings and what it does not know where the type changes and where a record is made anew', async () => {
+    const standIn = await startCloudflareApi();
+    try {
+      const provider = open(standIn);
+      const at: RemoteZone = { id: '023e105f4ecef8ad9ca31a8372d0c353', name: 'contract.example' };
+      const settings = { ipv4_only: true, flatten_cname: true };
+      const own = { comment: 'of the shop', tags: ['team:shop'], private_routing: true, settings };
+      const held = async () => {
+        const { comment, tags, private_routing, settings: set } = standIn.records[0] ?? {};
+        return { comment, tags, private_routing, settings: set };
+      };
+      const to = async (after: DnsRecord) => {
+        const [before] = await provider.listRecords(at);
+        const outcomes = await provider.apply(at, [before ? { op: 'update', before, after } : { op: 'create', after }]);
+        assert.ok(outcomes[0]?.ok, JSON.stringify(outcomes));
+      };
+      const alias = record('CNAME', 'shop.example.net');
+      await to(alias);
+      const [read] = await provider.listRecords(at);
+      // what was written at Cloudflare since the list stays, too
+      Object.assign(standIn.records[0] as object, own);
+      const changes: Change[] = [
+        { op: 'update', before: read as RemoteRecord, after: record('A', '192.0.2.1') },
+        { op: 'create', after: record('TXT', 'x', { host: 'other' }) },
+      ];
+      assert.ok((await provider.apply(at, changes)).every(({ ok }) => ok));
+      assert.deepEqual(await held(), { ...own, settings: { ipv4_only: true } });
+      await to(record('TXT', 'shop'));
+      assert.deepEqual(await held(), { ...own, settings: {} });
+      await to(alias);
+      Object.assign(standIn.records[0] as object, own);
+      const [before] = await provider.listRecords(at);
+      const { remoteId: _id, readOnly: _readOnly, ...after } = before as RemoteRecord;
+      for (const change of [
+        { op: 'delete', before: before as RemoteRecord },
+        { op: 'create', after },
+      ] as const)
+        assert.ok((await provider.apply(at, [change]))[0]?.ok);
+      standIn.records.sort((one) => (one.type === 'CNAME' ? -1 : 1));
+      assert.deepEqual(await held(), own);
+    } finally {
+      await standIn.stop();
+    }
+  });
+
   it('replaces a record that changes its type, and goes on after a refused change', async () => {
-    vendor.standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81053, 'CNAME conflict') : ok({ id: 'r1' }));
+    vendor.standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81053, 'CNAME conflict') : ok(api({})));
     const outcomes = await vendor.provider.apply(zone, [
       { op: 'create', after: { ...record('CNAME', 'a.example.net'), host: 'other' } },
       { op: 'update', before: remote(), after: record('TXT', 'x') },

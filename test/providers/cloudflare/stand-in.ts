@@ -13,6 +13,8 @@ interface CloudflareRecord {
   ttl: number;
   comment: string | null;
   tags: string[];
+  settings: Record<string, boolean | null>;
+  private_routing?: boolean;
   created_on: string;
   modified_on: string;
 }
@@ -32,7 +34,10 @@ const ABOUT = {
   ...{ owner: { id: 'b'.repeat(32), type: 'user', name: 'Ada' }, account: { id: 'a'.repeat(32), name: 'Ada' } },
 };
 const TOKEN = 'a-token-for-the-tests';
-const TYPES = 'A AAAA CAA CERT CNAME DNSKEY DS HTTPS LOC MX NAPTR NS PTR SMIMEA SRV SSHFP SVCB TLSA TXT URI'.split(' ');
+const TYPES = [
+  ...'A AAAA CAA CERT CNAME DNSKEY DS HTTPS LOC MX NAPTR NS OPENPGPKEY PTR SMIMEA SRV SSHFP SVCB'.split(' '),
+  ...'TLSA TXT URI'.split(' '),
+];
 /** types whose value is sent in parts, and how the parts make the content (OpenAPI) */
 const PARTS: Record<string, string[]> = {
   CAA: ['flags', 'tag', 'value'],
@@ -43,6 +48,8 @@ const PARTS: Record<string, string[]> = {
   TLSA: ['usage', 'selector', 'matching_type', 'certificate'],
   SSHFP: ['algorithm', 'type', 'fingerprint'],
   DS: ['key_tag', 'algorithm', 'digest_type', 'digest'],
+  DNSKEY: ['flags', 'protocol', 'algorithm', 'public_key'],
+  SMIMEA: ['usage', 'selector', 'matching_type', 'certificate'],
 };
 const QUOTED: Record<string, string> = { CAA: 'value', URI: 'target' };
 
@@ -69,6 +76,8 @@ function wrong(r: CloudflareRecord): [number, string] | null {
   );
   if (missing) return [9101, `${missing} is a required data field.`];
   if (r.type === 'URI' && r.priority === undefined) return [9101, 'priority is a required field.'];
+  const settings = r.proxiable ? ['ipv4_only', 'ipv6_only', ...(r.type === 'CNAME' ? ['flatten_cname'] : [])] : [];
+  if (Object.keys(r.settings).some((name) => !settings.includes(name))) return [9020, 'Invalid DNS record settings.'];
   if (r.proxied && !r.proxiable) return [9004, 'This record type cannot be proxied.'];
   return null;
 }
@@ -115,6 +124,8 @@ export async function startCloudflareApi(): Promise<StandIn & { records: Cloudfl
       ...(priority === undefined || !['MX', 'SRV', 'URI'].includes(type) ? {} : { priority }),
       ...{ proxied, proxiable: ['A', 'AAAA', 'CNAME'].includes(type), ttl: proxied ? 1 : (sent.ttl ?? was?.ttl ?? 1) },
       ...{ comment: sent.comment ?? was?.comment ?? null, tags: sent.tags ?? was?.tags ?? [] },
+      settings: sent.settings ?? was?.settings ?? {},
+      ...(sent.private_routing ? { private_routing: true } : {}),
       ...{ created_on: was?.created_on ?? now, modified_on: now },
     };
   }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { cloudns } from '../../../src/providers/cloudns/declaration.js';
-import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
+import type { Change, RemoteRecord } from '../../../src/providers/provider.js';
 import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startCloudns } from './stand-in.js';
 
 /** The same without its limits, which only make a test wait. */
 const fast = { ...cloudns, limits: { ...cloudns.limits, requests: 1000 } };
-const connect = (standIn: StandIn, password = 'a-password', base = ''): DnsProvider =>
+const connect = (standIn: StandIn, password = 'a-password', base = '') =>
   connectTo(fast, { auth_id: '1234', auth_password: password, endpoint: `${standIn.url}${base}` });
 const zone = { id: 'contract.example', name: 'contract.example' };
 
@@ -131,7 +131,7 @@ describe('ClouDNS', () => {
       [
         ['1', 'default', true],
         ['2', 'default', true],
-        ['3', '12', true],
+        ['3', '12', false],
         ['4', 'default', false],
       ],
     );
@@ -139,12 +139,70 @@ describe('ClouDNS', () => {
     assert.match(list[1]?.value ?? '', /E2U\+sip/);
   });
 
+  it('keeps the place of a record of a GeoDNS zone, told by its id or by its code alone', async () => {
+    const row = { host: 'geo', ttl: '3600', status: 1, type: 'A' };
+    vendor.standIn.records.length = 0;
+    vendor.standIn.records.push(
+      { ...row, id: '1', record: '192.0.2.1', 'geodns-location': '12', 'geodns-location-code': 'US' },
+      { ...row, id: '2', record: '192.0.2.1', 'geodns-location-code': 'eu-west' },
+      { ...row, id: '3', record: '192.0.2.1' },
+    );
+    for (const before of await vendor.provider.listRecords(zone)) {
+      const outcome = await one({ op: 'update', before, after: { ...before, value: '192.0.2.2', ttl: 300 } });
+      assert.ok(outcome?.ok, JSON.stringify(outcome));
+    }
+    assert.deepEqual(
+      vendor.standIn.records.map((r) => [r.record, r['geodns-location-code']]),
+      [
+        ['192.0.2.2', 'US'],
+        ['192.0.2.2', 'eu-west'],
+        ['192.0.2.2', ''],
+      ],
+    );
+    vendor.standIn.records.length = 0;
+  });
+
+  it('tells the places of a GeoDNS zone, and makes records there', async () => {
+    assert.deepEqual((await vendor.provider.zoneInfo(zone))?.lines, [
+      { id: 'default', name: 'Default' },
+      { id: '12', name: 'Place US' },
+      { id: '27', name: 'Place eu-west' },
+    ]);
+    assert.ok((await one({ op: 'create', after: record('n', 'A', '192.0.2.5', { line: '12' }) }))?.ok);
+    const place = { 'geodns-location': 1, 'geodns-location-code': 'DEFAULT' };
+    vendor.standIn.records.push({
+      id: '1',
+      type: 'A',
+      host: 'n',
+      ttl: '3600',
+      status: 1,
+      record: '192.0.2.5',
+      ...place,
+    });
+    assert.deepEqual(
+      (await vendor.provider.listRecords(zone)).map(({ line }) => line),
+      ['default', '12'],
+    );
+    vendor.standIn.world.geo = false;
+    assert.deepEqual((await vendor.provider.zoneInfo(zone))?.lines, []);
+    vendor.standIn.world.geo = true;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => ({ body: {} });
+    await assert.rejects(vendor.provider.zoneInfo(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+  });
+
   it('takes a list that is cut for an error', async () => {
     const { handler } = vendor.standIn;
-    for (const body of ['', '{}', '[{"id":"1"}]', '{"1":{"host":"x"}}', '{"1":{"id":"1","type":"A","ho']) {
+    for (const body of ['', '{}', '[{"id":"1"}]', '{"1":{"id":"1","type":"A","ho']) {
       vendor.standIn.handler = () => ({ body });
       await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, body);
     }
+    vendor.standIn.handler = () => ({ body: '{"1":{"host":"x"}}' });
+    assert.deepEqual(
+      (await vendor.provider.listRecords(zone)).map(({ host, type, readOnly }) => [host, type, readOnly]),
+      [['x', 'UNKNOWN', true]],
+    );
     vendor.standIn.handler = () => ({ body: [] });
     assert.deepEqual(await vendor.provider.listRecords(zone), []);
     vendor.standIn.handler = ({ path }) => ({ body: path.startsWith('/get') ? 2 : [{ name: 'a.example' }] });

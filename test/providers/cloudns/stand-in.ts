@@ -1,5 +1,8 @@
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
+/** Codes of GeoDNS locations by their ids. */
+const PLACES: Record<string, string> = { '12': 'US', '27': 'eu-west' };
+
 interface StoredCloudns {
   id: string;
   type: string;
@@ -19,7 +22,8 @@ const OWN: Record<string, string[]> = {
 };
 
 /** What the API does (traffic of 2018, the vendor's own clients, lego's tests). */
-export async function startCloudns(): Promise<StandIn & { records: StoredCloudns[]; zones: string[] }> {
+export async function startCloudns() {
+  const world = { geo: true };
   const zones = ['contract.example'];
   const records: StoredCloudns[] = [];
   let ids = 69469245;
@@ -40,6 +44,11 @@ export async function startCloudns(): Promise<StandIn & { records: StoredCloudns
       if (value === null || value === '') return `Missing ${name}`;
       fields[name] = value;
     }
+    const code = form.get('geodns-code');
+    const place = form.get('geodns-location') ?? Object.keys(PLACES).find((one) => PLACES[one] === code);
+    if ((code || place) && !PLACES[place ?? '']) return 'Invalid GeoDNS location.';
+    // a record that is written without its place has none
+    Object.assign(fields, { 'geodns-location': place ?? '0', 'geodns-location-code': PLACES[place ?? ''] ?? '' });
     const value = fields.record ?? '';
     if (type === 'TXT' && /["`]/.test(value)) return 'Invalid record param.';
     if (type === 'TXT') fields.record = value.trimEnd();
@@ -49,13 +58,15 @@ export async function startCloudns(): Promise<StandIn & { records: StoredCloudns
   const clash = (made: Record<string, string>, id?: string): string | null => {
     const beside = records.filter((r) => r.id !== id && r.host === made.host);
     const same = (r: StoredCloudns) =>
-      r.type === made.type && (OWN[r.type] ?? ['record']).every((name) => r[name] === made[name]);
+      r.type === made.type &&
+      (r['geodns-location-code'] ?? '') === made['geodns-location-code'] &&
+      (OWN[r.type] ?? ['record']).every((name) => r[name] === made[name]);
     if (beside.some(same)) return 'The record already exists.';
     const cname = made.type === 'CNAME' ? beside.length : beside.some((r) => r.type === 'CNAME');
     return cname ? 'CNAME cannot be beside other records.' : null;
   };
 
-  const standIn = await startStandIn(({ method, path, headers, body, query }) => {
+  const standIn: StandIn = await startStandIn(({ method, path, headers, body, query }) => {
     if (method !== 'POST' || Object.keys(query).length) return { status: 405 };
     if (!String(headers['content-type']).startsWith('application/x-www-form-urlencoded')) return { status: 415 };
     const form = new URLSearchParams(String(body));
@@ -73,6 +84,11 @@ export async function startCloudns(): Promise<StandIn & { records: StoredCloudns
       return { body: page.map((name) => ({ name, type: 'master', zone: 'domain', status: '1' })) };
     }
     if (form.get('domain-name') !== 'contract.example') return no('Missing domain-name');
+    if (what === 'get-geodns-locations') {
+      if (!world.geo) return no('This is not a GEODNS zone.');
+      const places = Object.entries({ '1': 'DEFAULT', ...PLACES });
+      return { body: places.map(([id, code]) => ({ id, name: `Place ${code}`, parent_id: null, code })) };
+    }
     const record = records.find((r) => r.id === form.get('record-id'));
     if (what === 'records') {
       const host = form.get('host');
@@ -108,5 +124,5 @@ export async function startCloudns(): Promise<StandIn & { records: StoredCloudns
     records.splice(records.indexOf(record), 1);
     return yes('The record was deleted successfully.');
   });
-  return Object.assign(standIn, { records, zones });
+  return Object.assign(standIn, { records, zones, world });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from '@jest/globals';
-import { describedBy, noDescription } from '../../support/schemas.js';
+import { describedBy, type Exchange, noDescription } from '../../support/schemas.js';
 import type { Bench } from './bench.js';
 
 /**
@@ -18,6 +18,8 @@ export interface Description {
   parts?: string;
   /** paths of the stand-in that the description does not have, with the reason */
   beyond?: Readonly<Record<string, string>>;
+  /** types of records that the description does not have, with the reason: exchanges with one are not checked */
+  types?: Readonly<Record<string, string>>;
   /** where the description is wrong or behind: what of a complaint is not counted, with the reason */
   wrong?: readonly { where: RegExp; reason: string }[];
 }
@@ -35,6 +37,10 @@ const shape = (complaint: string): string =>
     .replace(/\d+/g, '#')
     .slice(0, 300);
 
+/** Whether the body or the answer has a record of this type. */
+const speaksOf = ({ request, answer }: Exchange, type: string): boolean =>
+  new RegExp(`[">]${type}["<]`).test(JSON.stringify([request.body, answer.body]).replaceAll('\\"', '"'));
+
 /** Comes after all other checks: every exchange of them is held against the description of the API. */
 export function described(bench: Bench): void {
   it('every request, and every answer of the stand-in, fits the description of the API', async () => {
@@ -42,7 +48,7 @@ export function described(bench: Bench): void {
     const description = descriptionOf(bench.declaration.kind);
     if (!description || !standIn)
       return bench.tell('description of the API', description ? 'a real server' : 'there is none of this API');
-    const { file, base, parts, beyond = {}, wrong = [] } = description;
+    const { file, base, parts, beyond = {}, types = {}, wrong = [] } = description;
     const absent = noDescription(file);
     if (absent) return bench.tell('description of the API', absent);
     // what the other checks have no need of
@@ -56,7 +62,9 @@ export function described(bench: Bench): void {
     const used = new Set<string>();
     const complaints = new Map<string, string>();
     for (const exchange of standIn.exchanges) {
-      const outside = Object.keys(beyond).find((path) => exchange.request.path.includes(path));
+      const outside =
+        Object.keys(beyond).find((path) => exchange.request.path.includes(path)) ??
+        Object.keys(types).find((type) => exchange.request.query.type === type || speaksOf(exchange, type));
       if (outside !== undefined) {
         used.add(outside);
         continue;
@@ -76,10 +84,11 @@ export function described(bench: Bench): void {
     assert.ok(standIn.exchanges.length > 100, 'there is something to check');
     const words = [...complaints.values()];
     assert.ok(words.length === 0, `${words.length} sorts of complaints:\n${words.slice(0, 40).join('\n')}`);
-    const unused = [...Object.keys(beyond), ...wrong.map(({ where }) => `${where}`)].filter((name) => !used.has(name));
+    const known = [...Object.keys({ ...beyond, ...types }), ...wrong.map(({ where }) => `${where}`)];
+    const unused = known.filter((name) => !used.has(name));
     assert.deepEqual(unused, [], 'exceptions that nothing needs');
     if (parts) bench.tell('description, PATCH', parts);
     for (const { where, reason } of wrong) bench.tell(`description, ${where}`, reason);
-    for (const [path, reason] of Object.entries(beyond)) bench.tell(`description, ${path}`, reason);
+    for (const [path, reason] of Object.entries({ ...beyond, ...types })) bench.tell(`description, ${path}`, reason);
   });
 }

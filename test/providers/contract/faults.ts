@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Change, Outcome, RemoteRecord, RemoteZone } from '../../../src/providers/provider.js';
-import type { Answer, Handler, StandIn } from '../../support/vendor.js';
+import type { Change, Outcome, ProviderDefinition, RemoteRecord, RemoteZone } from '../../../src/providers/provider.js';
+import type { Answer, Handler, Received, StandIn } from '../../support/vendor.js';
 import type { Bench } from './bench.js';
 
 const HTML: Answer = {
@@ -49,6 +49,46 @@ const REFUSALS: readonly Fault[] = [403, 404].map((status) => ({
   answer: () => ({ status, body: '{}' }),
 }));
 const SOME = FAULTS.filter(({ name }) => /^a (500|reset)/.test(name));
+
+/** What the client waits out, and tries again. */
+const PUT_OFF: readonly Fault[] = [
+  { name: 'a 429', carriedOut: false, answer: () => ({ status: 429, body: 'Too Many Requests' }) },
+  { name: 'a 503 behind what was carried out', carriedOut: true, answer: () => ({ status: 503, body: '' }) },
+];
+
+const UNLIMITED = (declaration: ProviderDefinition): ProviderDefinition => ({
+  ...declaration,
+  limits: { requests: 1_000_000, perSeconds: 1, more: [], concurrency: 8 },
+});
+
+/** A request, told from others; numbers in it may differ each time, such as serials. */
+const textOfRequest = ({ method, path, body }: Received): string =>
+  JSON.stringify([method, path, body]).replace(/\d+/g, '0');
+
+/** The request that writes, of all that something sends: the last one that no list sends. */
+async function writeOf(bench: Bench, standIn: StandIn, body: () => Promise<unknown>): Promise<string> {
+  const sent = async (work: () => Promise<unknown>) => {
+    const before = standIn.requests.length;
+    await work();
+    return standIn.requests.slice(before).filter(({ method }) => method !== 'GET');
+  };
+  const reads = (await sent(bench.list)).map(textOfRequest);
+  const found = (await sent(body)).map(textOfRequest).findLast((text) => !reads.includes(text));
+  assert.ok(found, 'something is written');
+  return found;
+}
+
+/** The fault at the first request of this text; before its answer comes, `meddle` is done undisturbed. */
+const meddledAt =
+  (write: string, fault: Fault, standIn: StandIn, meddle: () => Promise<void>) =>
+  (real: Handler): Handler =>
+  async (request) => {
+    if (textOfRequest(request) !== write) return real(request);
+    standIn.handler = real;
+    const answer = fault.answer(fault.carriedOut ? await real(request) : {});
+    await meddle();
+    return { ...answer, injected: true };
+  };
 
 /** The fault at the request of this number, from 1; at all others, and after it, the real handler. */
 const faultAt =
@@ -111,15 +151,6 @@ export function faults(bench: Bench): void {
       assert.ok([...kinds, 'rejected'].includes(error.kind), `${change.op}: ${error.kind}: ${error.message}`);
       assert.equal(error.mayHaveApplied, false);
     }
-  });
-
-  bench.check('a record that is not there any more is not found when it is updated', async () => {
-    await bench.create(sibling(), x());
-    const [, before] = await bench.shows('fault', 'A', [sibling(), x()]);
-    await bench.clear([before as RemoteRecord]);
-    const [outcome] = await bench.apply({ op: 'update', before: before as RemoteRecord, after: y() });
-    assert.equal(failure(outcome).kind, 'not_found');
-    await bench.clear(await bench.shows('fault', 'A', [sibling()]));
   });
 
   bench.check('credentials that are refused are said to be so, in every operation', async () => {
@@ -256,6 +287,36 @@ export function faults(bench: Bench): void {
     );
   }
 
+  for (const fault of PUT_OFF) {
+    const name = `what another writer adds after ${fault.name} is kept`;
+    if (capabilities.replaces === 'record') break;
+    bench.faulty(name, async (standIn) => {
+      const other = bench.target.connect?.(UNLIMITED(bench.declaration));
+      if (!other || other === bench.target.provider) return bench.tell(name, 'the target has one connection only');
+      const third = bench.a('fault', '192.0.2.98');
+      await bench.create(sibling());
+      const write = await writeOf(bench, standIn, () => bench.create(x()));
+      await bench.clear(await present(x().value));
+      let met = 0;
+      const meddle = async () => {
+        met++;
+        const [outcome] = await other.apply(bench.zone, [{ op: 'create', after: third }]);
+        assert.ok(outcome?.ok, 'the other writer is not disturbed');
+      };
+      const [outcome] = await bench.through(standIn, meddledAt(write, fault, standIn, meddle), () =>
+        bench.apply({ op: 'create', after: x() }),
+      );
+      assert.equal(met, 1, 'there is a write');
+      const [mine, theirs] = [await present(x().value), await present(third.value)];
+      assert.equal(theirs.length, 1, 'what another writer made is there');
+      if (!fault.carriedOut) assert.ok(outcome?.ok, 'it is tried again');
+      if (outcome?.ok) assert.equal(mine.length, 1, 'it is there');
+      else assert.ok(failure(outcome).mayHaveApplied, 'it is in doubt');
+      await bench.clear([...mine, ...theirs]);
+      await bench.clear(await bench.shows('fault', 'A', [sibling()]));
+    });
+  }
+
   for (const fault of SOME) {
     bench.faulty(`updating meets ${fault.name}: the record is never lost, and a repeat ends well`, async (standIn) => {
       await bench.create(sibling(), x());
@@ -303,20 +364,5 @@ export function faults(bench: Bench): void {
         await bench.clear(await bench.shows('fault', 'A', [sibling()]));
       },
     );
-  }
-
-  if (capabilities.atomic) {
-    bench.check('a list that is to be carried out whole is not, when one of it is refused', async () => {
-      await bench.create(sibling());
-      const changes: Change[] = [
-        { op: 'create', after: x() },
-        { op: 'create', after: bench.record('fault', 'CNAME', { value: 'target.example.net' }) },
-        { op: 'create', after: bench.a('whole', '192.0.2.1') },
-      ];
-      const outcomes = await bench.target.provider.apply(bench.zone, changes, { atomic: true });
-      assert.ok(outcomes.every((outcome) => !outcome.ok));
-      assert.deepEqual(await bench.at('whole', 'A'), []);
-      await bench.clear(await bench.shows('fault', 'A', [sibling()]));
-    });
   }
 }

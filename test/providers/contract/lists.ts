@@ -146,4 +146,34 @@ export function lists(bench: Bench): void {
     },
     capabilities.replaces === 'zone' && 'replaces: zone, whose writers are kept apart by the lock',
   );
+
+  bench.check('a record that is not there any more is not found when it is updated', async () => {
+    const [sibling, x, y] = ['99', '1', '2'].map((end) => bench.a('fault', `192.0.2.${end}`)) as [
+      DnsRecord,
+      DnsRecord,
+      DnsRecord,
+    ];
+    await bench.create(sibling, x);
+    const [, before] = await bench.shows('fault', 'A', [sibling, x]);
+    await bench.clear([before as RemoteRecord]);
+    const [outcome] = await bench.apply({ op: 'update', before: before as RemoteRecord, after: y });
+    assert.equal(outcome?.ok === false && outcome.error.kind, 'not_found');
+    await bench.clear(await bench.shows('fault', 'A', [sibling]));
+  });
+
+  if (capabilities.atomic) {
+    bench.check('a list that is to be carried out whole is not, when one of it is refused', async () => {
+      const [sibling, x] = [bench.a('fault', '192.0.2.99'), bench.a('fault', '192.0.2.1')];
+      await bench.create(sibling);
+      const changes: Change[] = [
+        { op: 'create', after: x },
+        { op: 'create', after: bench.record('fault', 'CNAME', { value: 'target.example.net' }) },
+        { op: 'create', after: bench.a('whole', '192.0.2.1') },
+      ];
+      const outcomes = await bench.target.provider.apply(bench.zone, changes, { atomic: true });
+      assert.ok(outcomes.every((outcome) => !outcome.ok));
+      assert.deepEqual(await bench.at('whole', 'A'), []);
+      await bench.clear(await bench.shows('fault', 'A', [sibling]));
+    });
+  }
 }

@@ -18,6 +18,8 @@ export interface ContractTarget {
   connect?: (definition: ProviderDefinition) => DnsProvider;
   /** entries on a page of the records' list, so that the lists around it are read; it should be small */
   pageSize?: number;
+  /** makes the pages of the stand-in as long as the vendor's, or as short as for the other checks */
+  setPages?: (length: 'short' | 'long') => void;
   /** two TTLs that the vendor takes, where it does not take 600 and 1200 (or its least, and twice that) */
   ttls?: readonly [number, number];
   /** in the place of the usual values, where the vendor cannot hold those */
@@ -34,5 +36,7 @@ export interface ContractTarget {
    * refused and nothing is changed; a whole check is left out, and the reason is told.
    */
   cannot?: Readonly<Record<string, string>>;
+  /** a real account, of which nobody knows what it cannot hold: what it refuses is told in its words */
+  live?: true;
   stop(): Promise<void>;
 }

@@ -34,6 +34,15 @@ export const VALUES: Record<RecordType, [Given, Given]> = {
     { value: '31 58 52.100 S 115 49 11.700 E 20.00m 10.00m 10.00m 2.00m' },
   ],
   URI: [{ value: '10 1 "https://example.net/"' }, { value: '20 5 "https://example.net/path?x=1"' }],
+  RP: [{ value: 'first\\.last.example.net admin-txt.example.net' }, { value: 'other.example.net .' }],
+  DHCID: [
+    { value: 'AAIBY2/AuCccgoJbsaxcQc9TUapptP69lOjxfNuVAA2kjEA=' },
+    { value: 'AAEBOSD+XR3Os/0LozeXVqcNc7FwCfQdWL3b/NaiUDlW2No=' },
+  ],
+  DNAME: [{ value: 'Tree.example.net' }, { value: 'tree2.example.net' }],
+  DNSKEY: [{ value: `256 3 13 ${'mdss'.repeat(21)}mQ==` }, { value: `257 3 15 ${'l02W'.repeat(10)}b1U=` }],
+  OPENPGPKEY: [{ value: `${'mDME'.repeat(200)}` }, { value: `${'mQEN'.repeat(10)}BFs=` }],
+  SMIMEA: [{ value: `3 0 0 ${'30'.repeat(300)}` }, { value: `3 1 1 ${'cd'.repeat(32)}` }],
 };
 
 /** What a name server is asked for, too. */
@@ -43,6 +52,12 @@ export const COMMON: readonly string[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS
 const LABELLED: Record<string, readonly string[]> = {
   TLSA: ['_443._tcp'],
   DS: ['name'],
+  // what is below one is not found any more
+  DNAME: ['name', 'deep.er'],
+  // elsewhere it is nobody's key
+  DNSKEY: ['@'],
+  OPENPGPKEY: [`${'3c'.repeat(28)}._openpgpkey`],
+  SMIMEA: [`${'3c'.repeat(28)}._smimecert`],
 };
 
 /**
@@ -63,10 +78,15 @@ export const TEXTS: readonly [string, string][] = [
   ['of 256 bytes', 'y'.repeat(256)],
   ['of 510 bytes', `${'a'.repeat(255)}${'b'.repeat(255)}`],
   ['of 511 bytes', `${'a'.repeat(255)}${'b'.repeat(255)}c`],
+  ['of 765 bytes', `${'a'.repeat(255)}${'b'.repeat(255)}${'c'.repeat(255)}`],
+  ['of 766 bytes', `${'a'.repeat(255)}${'b'.repeat(255)}${'c'.repeat(255)}d`],
   ['of 2000 bytes', 'v=DKIM1; k=rsa; p='.padEnd(2000, 'MIIBIjANBg')],
   ['with a blank at the split', `${'z'.repeat(254)} ${'z'.repeat(20)}`],
   ['with a character across the split', `${'z'.repeat(254)}é and more`],
   ['with quotes', 'say "hi"'],
+  ['that is a lone quote', '"'],
+  ['with a lone quote', 'an inch is 1" long'],
+  ['with backticks', '`a` ``b'],
   ['with backslashes', 'a \\ b; \\065 \\" ; \\\\'],
   ['with semicolons', 'v=DMARC1; p=none; rua=mailto:a@example.net;'],
   ['with quotes, backslashes, semicolons', 'say "hi"; a \\ b; \\065 \\" ; @ $ORIGIN (1)'],
@@ -77,9 +97,13 @@ export const TEXTS: readonly [string, string][] = [
   ['that is a number', '0012'],
 ];
 
-/** Values that vendors like to get wrong, by the name that the suite gives them. */
-export const ODD: readonly { name: string; host: string; type: RecordType; given: Given }[] = [
+/** A list of one configuration of encrypted client hello (RFC 9849). */
+const ECH = 'AEX+DQBBpQAgACBYrVsPX1dqG9tQz0hrRQKe5tU6XbPp5vkwIcZ7j3WEAQAEAAEAAQASY2xvdWRmbGFyZS1lY2guY29tAAA=';
+
+/** Values that vendors like to get wrong, by the name that the suite gives them, and by that of one they are like. */
+export const ODD: readonly { name: string; like?: string; host: string; type: RecordType; given: Given }[] = [
   { name: 'MX with the root', host: 'nomail', type: 'MX', given: { value: '.', priority: 0 } },
+  { name: 'null MX at the apex', like: 'MX with the root', host: '@', type: 'MX', given: { value: '.', priority: 0 } },
   { name: 'SRV with the root', host: '_none._tcp', type: 'SRV', given: { value: '0 0 .', priority: 0 } },
   {
     name: 'CAA with flag 128 and parameters',
@@ -88,6 +112,19 @@ export const ODD: readonly { name: string; host: string; type: RecordType; given
     given: { value: '128 issue "ca.example.net; validationmethods=dns-01; accounturi=https://ca.example.net/acct/1"' },
   },
   { name: 'CAA that forbids', host: 'strict', type: 'CAA', given: { value: '0 issuewild ";"' } },
+  ...(['SVCB', 'HTTPS'] as const).flatMap((type) => [
+    {
+      name: `${type} with several parameters`,
+      host: 'params',
+      type,
+      given: {
+        value:
+          '1 svc.example.net mandatory=alpn,port alpn=h2,h3 no-default-alpn port=8443 ipv4hint=192.0.2.1,192.0.2.2 ' +
+          'ipv6hint=2001:db8::1,2001:db8::2',
+      },
+    },
+    { name: `${type} with ECH`, host: 'ech', type, given: { value: `2 . alpn=h2 ipv4hint=192.0.2.1 ech=${ECH}` } },
+  ]),
   { name: 'a host in Unicode', host: 'bücher', type: 'A', given: { value: '192.0.2.1' } },
   { name: 'a target in Unicode', host: 'alias', type: 'CNAME', given: { value: 'shop.bücher.example' } },
   { name: 'names in upper case', host: 'Www.UPPER', type: 'CNAME', given: { value: 'TARGET.Example.NET' } },

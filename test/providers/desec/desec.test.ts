@@ -17,7 +17,12 @@ providerContract('deSEC (stand-in)', async () => {
   const standIn = await startDesec();
   standIn.most.page = 2;
   const stranger = connect(standIn.url, 'another-token');
-  return { provider: connect(standIn.url), definition: fast, zone, standIn, stranger, stop: standIn.stop };
+  return {
+    ...{ provider: connect(standIn.url), definition: fast, zone, standIn, stranger, stop: standIn.stop },
+    setPages: (length) => {
+      standIn.most.page = length === 'long' ? 500 : 2;
+    },
+  };
 });
 
 describe('deSEC', () => {
@@ -92,8 +97,14 @@ describe('deSEC', () => {
     assert.equal((await listed()).length, 7);
     assert.equal(vendor.standIn.requests[0]?.query.cursor, '');
     const first = '<https://desec.io/api/v1/domains/x/rrsets/?cursor=>; rel="first"';
-    for (const body of [undefined, {}, { detail: 'ok' }, [{ subname: 'a' }], [null]])
+    for (const body of [undefined, {}, { detail: 'ok' }, null])
       await answering({ body, headers: { link: first } }, () => assert.rejects(listed(), { kind: 'unavailable' }));
+    await answering({ body: [{ subname: 'a' }], headers: { link: first } }, async () =>
+      assert.deepEqual(
+        (await listed()).map(({ host, readOnly }) => [host, readOnly]),
+        [['a', true]],
+      ),
+    );
     // the same page for ever, and a next one without its cursor
     const page = [{ name: `${zone.name}.`, subname: '', type: 'NS', ttl: 3600, records: ['ns1.desec.io.'] }];
     for (const next of ['?cursor=abc', '?page=2']) {

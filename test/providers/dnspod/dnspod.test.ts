@@ -45,6 +45,28 @@ describe('DNSPod', () => {
   const sent = () => vendor.standIn.requests.map(({ path }) => path);
   const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
 
+  it('reads and writes texts of several strings, and with quotes in them', async () => {
+    const long = `${'ü'.repeat(200)} "${'x'.repeat(300)}"`;
+    vendor.standIn.records.push(
+      kept(1, { name: 'www', type: 'TXT', value: '"v=DKIM1; " "p=ab\\"c"' }),
+      kept(2, { name: 'www', type: 'TXT', value: '"quoted"' }),
+    );
+    const values = async () => (await vendor.provider.listRecords(zone)).map(({ value }) => value);
+    assert.deepEqual(await values(), ['v=DKIM1; p=ab"c', 'quoted']);
+    for (const value of [long, '"', 'a\\b', 'y'.repeat(256)]) {
+      vendor.standIn.records.length = 0;
+      const outcome = await apply({ op: 'create', after: { ...record('TXT', 'x'), value } });
+      assert.ok(outcome?.ok, JSON.stringify(outcome));
+      assert.deepEqual(await values(), [value]);
+    }
+  });
+
+  it('makes no text twice that is there in quotes', async () => {
+    vendor.standIn.records.push(kept(7, { type: 'TXT', value: '"hello"' }));
+    assert.deepEqual(await apply({ op: 'create', after: record('TXT', 'hello') }), { ok: true, remoteId: '7' });
+    assert.equal(vendor.standIn.records.length, 1);
+  });
+
   it('says in its words what is refused, though the status is 200', async () => {
     await assert.rejects(open(vendor.standIn, 'wrong').listZones(), {
       kind: 'auth',
@@ -131,7 +153,7 @@ describe('DNSPod', () => {
       ['MX', 'mx.example.net', 10, { value: 'mx.example.net.', mx: '10' }],
       ['SRV', '5 5060 sip.example.net', 1, { value: '1 5 5060 sip.example.net.' }],
       ['CAA', '0 issue "ca.example.net"', null, { value: '0 issue "ca.example.net"' }],
-      ['TXT', ' say "hi" \\ + ü', null, { value: ' say "hi" \\ + ü' }],
+      ['TXT', ' say "hi" \\ + ü', null, { value: '" say \\"hi\\" \\\\ + ü"' }],
     ] as const) {
       const plain = dnsRecord({ host: '@', type, value: type === 'TXT' ? 'x' : value, priority }, zone.name);
       assert.ok((await apply({ op: 'create', after: { ...plain, value } }))?.ok);

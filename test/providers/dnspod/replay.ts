@@ -68,3 +68,10 @@ export function zones({ path }: Asked, { scenario }: Course): Answer | undefined
   const domains = infos.flatMap(({ domain }) => domain ?? []);
   return { body: { status: { code: '1' }, info: { domain_total: domains.length }, domains } };
 }
+
+/** A look for a text before it is made, of a zone that was not listed until then. */
+export function look({ path }: Asked, { known }: Course): Answer | undefined {
+  const isSeen = known.some(({ request }) => /Record\.(List|Create)$/.test(request.url));
+  if (path !== '/Record.List' || isSeen) return undefined;
+  return { body: { status: { code: '1' }, info: { record_total: '0' }, records: [] } };
+}

@@ -24,6 +24,13 @@ export const LINES: readonly [id: string, name: string][] = [
 
 export type Refusal = 'exists' | 'conflict' | 'value' | 'line' | 'no record' | 'system' | 'mx' | 'weight';
 
+/** A text as it is, or strings in quotes: of 255 bytes each at most. */
+const isText = (value: string): boolean => {
+  const strings = /^(?:"(?:[^"\\]|\\.)*"(?: |$))+$/s.test(value) ? value.match(/"(?:[^"\\]|\\.)*"/gs) : null;
+  if (!strings) return !value.includes('"') && Buffer.byteLength(value) <= 255;
+  return strings.every((one) => Buffer.byteLength(one.slice(1, -1).replace(/\\(.)/gs, '$1')) <= 255);
+};
+
 /** The zone behind both APIs: what it refuses, and what it makes of values. */
 export function dnspodZone() {
   const records: Kept[] = [];
@@ -32,6 +39,7 @@ export function dnspodZone() {
 
   const refusal = (r: Kept): Refusal | null => {
     if (!r.value || /^(MX|SRV) (.+ )?\.$/.test(`${r.type} ${r.value}`)) return 'value';
+    if (r.type === 'TXT' && !isText(r.value)) return 'value';
     if (!LINES.some(([id, name]) => id === r.lineId && name === r.line)) return 'line';
     if (r.type === 'MX' && !(r.mx >= 0 && r.mx <= 65535)) return 'mx';
     if (r.weight !== null && !(Number.isInteger(r.weight) && r.weight >= 0 && r.weight <= 100)) return 'weight';

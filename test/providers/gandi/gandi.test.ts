@@ -83,7 +83,6 @@ describe('Gandi', () => {
       [{}, '0'],
       [[set], '2'],
       [[set], 'x'],
-      [[{ ...set, rrset_values: undefined }], '1'],
     ] as const) {
       vendor.standIn.handler = ({ query }) => ({
         body: query.page === '1' ? body : [],
@@ -91,6 +90,12 @@ describe('Gandi', () => {
       });
       await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
     }
+    const headers = { 'total-count': '1' };
+    vendor.standIn.handler = () => ({ body: [{ ...set, rrset_values: undefined }], headers });
+    assert.deepEqual(
+      (await vendor.provider.listRecords(zone)).map(({ host, type, readOnly }) => [host, type, readOnly]),
+      [['@', 'NS', true]],
+    );
     vendor.standIn.handler = handler;
   });
 });

@@ -60,6 +60,15 @@ describe('GoDaddy', () => {
     assert.equal((await vendor.provider.zoneInfo?.(zone))?.expiresAt, '2031-02-03T04:05:06.000Z');
   });
 
+  it('keeps the TTL of each row whose value alone changes, or that stays', async () => {
+    const row = (data: string, ttl: number) => ({ type: 'A', name: 'own', data, ttl });
+    vendor.standIn.state.rows.push(row('192.0.2.1', 3600), row('192.0.2.2', 600));
+    const before = (await at('own')).find(({ value }) => value === '192.0.2.2') as RemoteRecord;
+    await done({ op: 'update', before, after: { ...record('A', 'own', '192.0.2.3'), ttl: before.ttl } });
+    assert.deepEqual(held('own'), [row('192.0.2.1', 3600), row('192.0.2.3', 600)]);
+    vendor.standIn.state.rows.splice(-2);
+  });
+
   it('keeps other services at the name of a SRV, also when both change at once', async () => {
     const sip = record('SRV', '_sip._tcp.eu', '5 5060 sip.example.net', { priority: 1 });
     const xmpp = record('SRV', '_xmpp._tcp.eu', '5 5222 xmpp.example.net', { priority: 2 });
@@ -115,6 +124,76 @@ describe('GoDaddy', () => {
     await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     vendor.standIn.handler = handler;
     vendor.standIn.state.rows.splice(-1234);
+  });
+
+  it('reads all of a zone whose last page is full', async () => {
+    const { state } = vendor.standIn;
+    for (const length of [500, 1000]) {
+      const more = length - state.rows.length;
+      const rows = Array.from({ length: more }, (_, i) => ({ type: 'A', name: `h${i}`, data: '192.0.2.1', ttl: 600 }));
+      state.rows.push(...rows);
+      assert.equal((await at(`h${more - 1}`)).length, 1, `${length}`);
+      state.rows.splice(-more);
+    }
+    await assert.rejects(vendor.provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
+  });
+
+  it('takes a refused page for the end of the list only behind a full page, and when it is refused twice', async () => {
+    const { state } = vendor.standIn;
+    const { handler } = vendor.standIn;
+    const rows = Array.from({ length: 1234 }, (_, i) => ({ type: 'A', name: `h${i}`, data: '192.0.2.1', ttl: 600 }));
+    state.rows.push(...rows);
+    const refused = { status: 422, body: { code: 'INVALID_VALUE', message: 'try it again' } };
+    for (const offset of ['2', '3']) {
+      let left = 1;
+      vendor.standIn.handler = (request) =>
+        request.query.offset === offset && left-- > 0 ? refused : handler(request);
+      const listed = await vendor.provider.listRecords(zone);
+      assert.equal(listed.filter((r) => /^h\d/.test(r.host)).length, 1234, `the page ${offset} is refused by chance`);
+    }
+    state.rows.splice(-1234);
+    // a list that is shorter than a page has no other
+    vendor.standIn.handler = () => refused;
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'rejected' });
+    vendor.standIn.handler = handler;
+  });
+
+  it('writes beside a parked address, and never sends it back', async () => {
+    const parked = { type: 'A', name: '@', data: 'Parked', ttl: 600 };
+    vendor.standIn.state.rows.push(parked);
+    const [shown] = (await at('@')).filter(({ type }) => type === 'A');
+    assert.deepEqual([shown?.value, shown?.readOnly], ['Parked', true]);
+    assert.match(shown?.readOnlyReason ?? '', /parked/);
+    await done({ op: 'create', after: record('A', '@', '192.0.2.1') });
+    const addresses = () => held('@').filter(({ type }) => type === 'A');
+    assert.deepEqual(addresses(), [{ ...parked, data: '192.0.2.1' }]);
+    vendor.standIn.state.rows.push(parked);
+    const [own] = (await at('@')).filter(({ value }) => value === '192.0.2.1');
+    assert.equal(own?.readOnly, false);
+    await done({ op: 'delete', before: own as RemoteRecord });
+    assert.deepEqual(addresses(), []);
+  });
+
+  it('shows what it does not understand, and writes no service that such a row is of', async () => {
+    const service = { type: 'SRV', name: 'eu', service: '_sip', protocol: '_tcp', ttl: 600 };
+    const odd = [
+      { type: 'A', data: '192.0.2.1', ttl: 600 },
+      { ...service, data: { form: 'of next year' } },
+    ] as unknown as typeof vendor.standIn.state.rows;
+    vendor.standIn.state.rows.push(...odd);
+    const shown = (await vendor.provider.listRecords(zone)).filter((r) => r.readOnly);
+    assert.deepEqual(
+      shown.map((r) => [r.host, r.type, JSON.parse(r.value)]),
+      [
+        ['_sip._tcp.eu', 'SRV', odd[1]],
+        ['@', 'A', odd[0]],
+      ],
+    );
+    const after = record('SRV', '_sip._tcp.eu', '5 5060 sip.example.net', { priority: 1 });
+    const [outcome] = await vendor.provider.apply(zone, [{ op: 'create', after }]);
+    assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
+    assert.deepEqual(held('eu'), [odd[1]]);
+    vendor.standIn.state.rows.splice(-2);
   });
 
   it('replaces a set by its type and name alone', () => {

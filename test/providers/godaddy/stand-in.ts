@@ -35,6 +35,9 @@ export async function startGodaddy() {
   function refused(type: string, name: string, rows: GodaddyRow[]): Answer | null {
     const fields = rows.flatMap(({ ttl, data }, i) => [
       ...(ttl < 600 ? [{ path: `records[${i}].ttl`, message: 'must be at least 600' }] : []),
+      ...(type === 'A' && !/^\d+(\.\d+){3}$/.test(data)
+        ? [{ path: `records[${i}].data`, message: 'is not an IP address' }]
+        : []),
       ...(typeof data !== 'string' ? [{ path: `records[${i}].data`, message: 'is required' }] : []),
       ...(['CNAME', 'NS', 'MX', 'SRV'].includes(type) && data.endsWith('.') && data !== '.'
         ? [{ path: `records[${i}].data`, message: 'is not a host name' }]
@@ -73,6 +76,8 @@ export async function startGodaddy() {
     if (method === 'GET') {
       const size = Math.min(500, Number(query.limit ?? 500));
       const at = (Number(query.offset ?? 1) - 1) * size;
+      // no page stands behind the last one
+      if (at > 0 && at >= found.length) return no(422, 'INVALID_VALUE', 'offset is beyond the last page');
       return { body: found.slice(at, at + size) };
     }
     if (!type || name === undefined) return no(405, 'METHOD_NOT_ALLOWED', 'Never replace all of a type');

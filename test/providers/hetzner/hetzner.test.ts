@@ -50,6 +50,39 @@ describe('Hetzner', () => {
       .filter((r) => r.method !== 'GET')
       .map((r) => [decodeURIComponent(r.path.slice('/zones/53091/rrsets/'.length)), r.body]);
 
+  it('keeps the comment of a value that is disabled, made again, or moves to another name', async () => {
+    await one({ op: 'create', after: record('A', '192.0.2.1') });
+    const stored = () => [...vendor.standIn.sets.values()].flatMap(({ records }) => records as object[]);
+    Object.assign(stored().at(-1) as object, { comment: 'primary' });
+    const [shown] = await found('www', 'A');
+    assert.ok(shown);
+    const { remoteId: _id, readOnly: _readOnly, ...after } = shown;
+    await one({ op: 'delete', before: shown });
+    await one({ op: 'create', after });
+    assert.deepEqual(stored().at(-1), { value: '192.0.2.1', comment: 'primary' });
+    const [again] = await found('www', 'A');
+    await one({ op: 'update', before: again as RemoteRecord, after: { ...record('A', '192.0.2.1'), host: 'moved' } });
+    assert.deepEqual(stored().at(-1), { value: '192.0.2.1', comment: 'primary' });
+  });
+
+  it('keeps the labels of a set that is made again, or moves to another name, and sends them with it', async () => {
+    const labels = { team: 'shop' };
+    const records = [{ value: '192.0.2.1', comment: 'primary' }];
+    vendor.standIn.sets.set('www/A', { name: 'www', type: 'A', ttl: 300, records, labels });
+    const [shown] = await found('www', 'A');
+    assert.ok(shown);
+    const { remoteId: _id, readOnly: _readOnly, ...after } = shown;
+    assert.ok((await one({ op: 'delete', before: shown })).ok);
+    assert.ok((await one({ op: 'create', after })).ok);
+    assert.deepEqual(vendor.standIn.sets.get('www/A'), { name: 'www', type: 'A', ttl: 300, records, labels });
+    assert.ok((await one({ op: 'update', before: shown, after: { ...after, host: 'moved' } })).ok);
+    assert.deepEqual(vendor.standIn.sets.get('moved/A'), { name: 'moved', type: 'A', ttl: 300, records, labels });
+    assert.deepEqual(
+      writes().map(([path]) => path),
+      ['www/A/actions/remove_records', '', '', 'www/A/actions/remove_records'],
+    );
+  });
+
   it('says in its words what is refused', async () => {
     await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), {
       kind: 'auth',
@@ -129,7 +162,8 @@ describe('Hetzner', () => {
     const [before] = await found('www', 'A');
     const values = () => vendor.standIn.sets.get('www/A')?.records.map((r) => r.value);
     vendor.standIn.handler = (request) => {
-      if (request.method === 'POST') vendor.standIn.sets.get('www/A')?.records.push({ value: '192.0.2.8' });
+      if (request.method === 'POST' && !values()?.includes('192.0.2.8'))
+        vendor.standIn.sets.get('www/A')?.records.push({ value: '192.0.2.8' });
       return handler(request);
     };
     await one({ op: 'create', after: record('A', '192.0.2.2') });
@@ -184,7 +218,21 @@ describe('Hetzner', () => {
     };
     const outcome = await one(change);
     assert.ok(!outcome.ok && outcome.error.kind === 'rejected' && outcome.error.mayHaveApplied);
+    assert.equal(vendor.standIn.sets.get('www/A')?.ttl, 60);
+    // of several changes of the set those that are carried out are no failures
+    const [slow] = await found('www', 'A');
+    const come = { op: 'create', after: record('A', '192.0.2.3', { ttl: 900 }) } as const;
+    const turn = { op: 'update', before: slow as RemoteRecord, after: record('A', '192.0.2.1', { ttl: 900 }) } as const;
+    vendor.standIn.handler = (request) =>
+      request.path.endsWith('add_records') ? { status: 422, body: { error } } : handler(request);
+    const [told, made] = await vendor.provider.apply(zone, [turn, come]);
+    assert.deepEqual(told, { ok: true, remoteId: slow?.remoteId });
+    assert.ok(made && !made.ok && made.error.kind === 'rejected');
     vendor.standIn.handler = handler;
+    assert.deepEqual(
+      (await found('www', 'A')).map(({ value, ttl }) => [value, ttl]),
+      [['192.0.2.1', 900]],
+    );
   });
 
   it('tries again while another action is at the zone', async () => {
@@ -217,14 +265,19 @@ describe('Hetzner', () => {
       await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, what);
       await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }, what);
     }
-    for (const broken of [
+    const holding = (one: object) => {
+      vendor.standIn.handler = ({ path }) =>
+        path.endsWith('/rrsets') ? { body: { rrsets: [one], meta: { pagination } } } : { body: {} };
+      return vendor.provider.listRecords(zone);
+    };
+    // its TTL is that of the zone, whose answer is cut
+    await assert.rejects(holding({ ...set, ttl: null }), { kind: 'unavailable' });
+    for (const odd of [
       { ...set, ttl: '60' },
       { ...set, records: undefined },
-      { ...set, ttl: null },
     ]) {
-      vendor.standIn.handler = ({ path }) =>
-        path.endsWith('/rrsets') ? { body: { rrsets: [broken], meta: { pagination } } } : { body: {} };
-      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+      const [shown, ...others] = await holding(odd);
+      assert.deepEqual([shown?.host, shown?.type, shown?.readOnly, others], ['@', 'NS', true, []]);
     }
     // a second page that is refused takes the first with it
     vendor.standIn.most.page = 1;

@@ -5,6 +5,7 @@ export interface StoredSet {
   type: string;
   ttl: number | null;
   records: { value: string; comment?: string }[];
+  labels?: Record<string, string>;
 }
 
 interface Job {
@@ -163,6 +164,13 @@ export async function startHetzner(): Promise<
     if (!zone) return no(404, 'not_found', 'Zone not found');
     if (!what) return { body: { zone: whole(zone) } };
     if (zone.mode !== 'primary') return no(422, 'incorrect_zone_mode', 'This operation is not supported');
+    const shownSet = (set: StoredSet) => ({
+      id: `${set.name}/${set.type}`,
+      labels: {},
+      ...set,
+      protection: { change: false },
+      zone: zone.id,
+    });
     if (method === 'GET') {
       const soa = {
         name: '@',
@@ -172,14 +180,20 @@ export async function startHetzner(): Promise<
       };
       const hit = (set: StoredSet) =>
         (query.name === undefined || set.name === query.name) && (query.type === undefined || set.type === query.type);
-      const shownSet = (set: StoredSet) => ({
-        id: `${set.name}/${set.type}`,
-        ...set,
-        labels: {},
-        protection: { change: false },
-        zone: zone.id,
-      });
       return page('rrsets', [soa, ...sets.values()].filter(hit).map(shownSet), 100);
+    }
+    if (method === 'POST' && !name) {
+      const { name: at, type: of, ttl = null, records, labels = {} } = body as StoredSet;
+      const key = `${at}/${of}`;
+      if (sets.has(key)) return no(409, 'uniqueness_error', 'RRSet exists already');
+      const bad = records.map((r) => wrong(of, r.value)).find((words) => words !== null);
+      if (bad) return no(422, 'invalid_input', `invalid input in field records: ${bad}`);
+      const made = { name: at, type: of, ttl, records: records.map((one) => ({ comment: '', ...one })), labels };
+      const { body: begun } = start('create_rrset', () => {
+        sets.set(key, made);
+        return null;
+      });
+      return { status: 201, body: { ...(begun as object), rrset: shownSet(made) } };
     }
     if (name !== name.toLowerCase() || name.endsWith(ZONE) || !TYPES.includes(type))
       return no(422, 'invalid_input', 'invalid input in field name');

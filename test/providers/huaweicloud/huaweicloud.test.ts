@@ -27,7 +27,10 @@ providerContract('Huawei Cloud (stand-in)', async () => {
   return {
     ...{ provider: connect(standIn), stranger: connect(standIn, stranger), definition: huaweicloud },
     ...{ zone, standIn, stop: standIn.stop, refuses },
-    cannot: { 'MX with the root': 'no null MX (dnscontrol, 2024)' },
+    cannot: {
+      'MX with the root': 'no null MX (dnscontrol, 2024)',
+      'an unknown field of a value survives': 'a PUT keeps what it does not name (official model)',
+    },
     values: { TXT: [{ value: 'v=spf1 include:example.net -all' }, { value: 'changed, with commas; and more' }] },
   };
 });
@@ -88,6 +91,10 @@ describe('Huawei Cloud: edges', () => {
     assert.deepEqual(await apply({ op: 'create', after: a('192.0.2.2') }), ['ok']);
     const { weight, description, records } = vendor.standIn.sets[2] ?? {};
     assert.deepEqual([weight, description, records], [7, 'ours', ['192.0.2.1', '192.0.2.2']]);
+    const [before] = await listed();
+    assert.ok(before);
+    assert.deepEqual(await apply({ op: 'update', before, after: { ...before, host: 'moved' } }), ['ok']);
+    assert.equal(vendor.standIn.sets.find(({ name }) => name.startsWith('moved'))?.description, 'ours');
   });
 
   it('shows aliases, weighted and paused sets, and writes none of them', async () => {
@@ -178,7 +185,14 @@ describe('Huawei Cloud: edges', () => {
       await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
     vendor.standIn.handler = () => ({ body: { ...whole, recordsets: [{ id: 'x', name: 'x' }, { id: 'y' }] } });
-    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    const unread = await vendor.provider.listRecords(zone);
+    assert.deepEqual(
+      unread.map(({ host, value, readOnly }) => [host, value, readOnly]),
+      [
+        ['x', '{"id":"x","name":"x"}', true],
+        ['@', '{"id":"y"}', true],
+      ],
+    );
     vendor.standIn.handler = handler;
     assert.equal((await vendor.provider.listRecords(zone)).length, 2);
   });

@@ -51,7 +51,7 @@ export function sets(asked: Asked, whose: 'recorded' | 'own', course: Course): A
 }
 
 /** The sets that answers showed until then, by name and type. */
-function held(known: Course['known']): Map<string, Recorded> {
+export function held(known: Course['known']): Map<string, Recorded> {
   const all = new Map<string, Recorded>();
   for (const { request, response } of known) {
     const body = (response.body ?? {}) as List & Recorded;

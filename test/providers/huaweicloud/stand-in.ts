@@ -128,7 +128,8 @@ export async function startHuaweicloud(): Promise<StandIn & { sets: HeldSet[]; m
       const words = `Attribute 'name' conflicts with Record Set '${name}' type '${clash.type}' in line '${line}'.`;
       return no(400, 'DNS.0312', words);
     }
-    const made = make({ name, type, ttl: given.ttl, records: values, line, weight: given.weight ?? 1 });
+    const { weight = 1, description = null } = given;
+    const made = make({ name, type, ttl: given.ttl, records: values, line, weight, description });
     sets.push(made);
     return { status: 202, body: { ...made, status: 'PENDING_CREATE' } };
   });

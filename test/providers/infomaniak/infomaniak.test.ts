@@ -107,12 +107,18 @@ describe('Infomaniak', () => {
       {},
       { result: 'success' },
       { result: 'success', data: {} },
-      { result: 'success', data: [{ id: 1 }] },
+      { result: 'success', data: null },
       { result: 'success', data: [ns], total: 3 },
     ])
       await answering(/./, { body }, () =>
         assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body)),
       );
+    await answering(/./, { body: { result: 'success', data: [{ id: 1 }] } }, async () =>
+      assert.deepEqual(
+        (await vendor.provider.listRecords(zone)).map(({ host, type, readOnly }) => [host, type, readOnly]),
+        [['@', 'UNKNOWN', true]],
+      ),
+    );
     await answering(/POST/, { body: { result: 'success' } }, async () => {
       const outcome = await one({ op: 'create', after: www('A', '192.0.2.1') });
       assert.ok(!outcome.ok && outcome.error.kind === 'unavailable');

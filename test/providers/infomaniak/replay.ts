@@ -57,6 +57,12 @@ const inVersion2 = ({ id, source, type, target, ttl }: Recorded): Recorded => ({
   target: type === 'TXT' ? `"${unquoted(target).replace(/["\\]/g, '\\$&')}"` : target,
 });
 
+/** A single record, where the recorded client did not read it. */
+export function read({ method, path }: Asked, { known }: Course): Answer | undefined {
+  const one = method === 'GET' ? shown(known, idOf(path)) : undefined;
+  return one && { body: { result: 'success', data: inVersion2(one) } };
+}
+
 /** Answers as version 2 gives them; the name that was masked is the one that was asked for. */
 export function answers(answer: Answer, { method, path, body }: Asked, { scenario, known }: Course): Answer {
   const data = dataOf(answer.body);
@@ -71,6 +77,7 @@ export function answers(answer: Answer, { method, path, body }: Asked, { scenari
     return found((data as Products).map((one) => ({ ...one, customer_name: name })));
   }
   if (method === 'GET' && Array.isArray(data)) return found(data.map(inVersion2), { total: data.length });
+  if (method === 'GET' && idOf(path) && data) return found(inVersion2(data as Recorded));
   if (method === 'POST') return found(inVersion2({ ...(body as Recorded), id: data as string }));
   const was = shown(known, idOf(path));
   return method === 'PUT' && was ? found(inVersion2({ ...was, ...(body as object) })) : answer;

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
+import { keepTime, timeMs } from '../../../src/platform/common/clock.js';
+import { Deadline, underDeadline } from '../../../src/platform/common/deadline.js';
 import { inwx } from '../../../src/providers/inwx/declaration.js';
+import { totpOf } from '../../../src/providers/kit/signing/totp.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
@@ -34,7 +37,16 @@ describe('INWX', () => {
   let provider: DnsProvider;
   beforeEach(() => {
     provider = connect(vendor.standIn);
-    Object.assign(vendor.standIn.world, { records: [], logins: 0, sessions: [], tfa: '0', tan: null });
+    Object.assign(vendor.standIn.world, {
+      records: [],
+      logins: 0,
+      sessions: [],
+      tfa: '0',
+      tan: null,
+      tans: [],
+      open: [],
+      barred: {},
+    });
     vendor.standIn.requests.length = 0;
   });
   const create = (type: string, value: string, more = {}): Change => ({
@@ -67,11 +79,59 @@ describe('INWX', () => {
     assert.equal(vendor.standIn.world.logins, 2);
   });
 
+  it('keeps its session where it has no right to an object', async () => {
+    const { world } = vendor.standIn;
+    for (const code of [2201, 2202]) {
+      world.barred = { 'domain.info': code };
+      await assert.rejects(async () => provider.zoneInfo?.(zone), { kind: 'auth', message: RegExp(`${code}`) });
+    }
+    assert.equal((await provider.listZones()).length, 1);
+    assert.equal(world.logins, 1);
+  });
+
   it('gives the code of a second factor, or says that its secret is missing', async () => {
     vendor.standIn.world.tfa = 'GOOGLE-AUTH';
     await assert.rejects(provider.check(), { kind: 'auth', message: /second factor/ });
     await connect(vendor.standIn, { shared_secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' }).check();
     assert.match(String(vendor.standIn.world.tan), /^\d{6}$/);
+  });
+
+  it('opens one session for all connections, since a code is taken once', async () => {
+    const shared_secret = 'MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U';
+    const { world } = vendor.standIn;
+    world.tfa = 'GOOGLE-AUTH';
+    const [first, second] = [connect(vendor.standIn, { shared_secret }), connect(vendor.standIn, { shared_secret })];
+    await Promise.all([first.check(), second.listZones(), first.listRecords(zone)]);
+    await second.check();
+    assert.deepEqual([world.logins, world.tans.length], [1, 1]);
+    await assert.rejects(connect(vendor.standIn, { shared_secret, password: 'wrong' }).check(), { kind: 'auth' });
+  });
+
+  it('waits for the next code where one was used, for as long as the call may take', async () => {
+    const shared_secret = 'ONSWG4TFOQQGC3TEEBWG63THMVZCA5DP';
+    const { world } = vendor.standIn;
+    world.tfa = 'GOOGLE-AUTH';
+    // in the middle of a window
+    keepTime(Math.floor(Date.now() / 30_000) * 30_000 + 10_000);
+    try {
+      // another replica was first
+      world.tans.push(totpOf(shared_secret));
+      const mine = connect(vendor.standIn, { shared_secret });
+      const early = underDeadline(new Deadline(600), () => mine.listZones());
+      await assert.rejects(early, { kind: 'unavailable', message: /try again in half a minute/ });
+      const patient = mine.listRecords(zone);
+      keepTime(timeMs() + 30_000);
+      assert.deepEqual(await patient, []);
+      assert.deepEqual([world.logins, world.tans.length], [1, 2]);
+      // what the old session refuses opens another one, of a later window, once for all
+      world.sessions = [];
+      const again = [mine.listZones(), mine.listRecords(zone), connect(vendor.standIn, { shared_secret }).check()];
+      keepTime(timeMs() + 30_000);
+      await Promise.all(again);
+      assert.deepEqual([world.logins, world.tans.length], [2, 3]);
+    } finally {
+      keepTime(null);
+    }
   });
 
   it('sends names in full, targets without dot, and of an update what changes', async () => {

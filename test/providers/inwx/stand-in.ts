@@ -14,19 +14,36 @@ interface World {
   page: number;
   logins: number;
   sessions: string[];
+  /** those that a second factor has unlocked */
+  open: string[];
   tfa: string;
   tan: string | null;
+  /** codes that were taken */
+  tans: string[];
+  /** calls that the user has no right to, with the code that says so */
+  barred: Record<string, number>;
 }
 type Params = Partial<InwxRecord> & Record<string, unknown>;
 
 /** INWX's JSON-RPC as its traffic of 2018 (in XML) and dnscontrol have it: a cookie, codes with a status of 200. */
 export async function startInwx(): Promise<StandIn & { world: World }> {
   const world: World = {
-    ...{ records: [], domains: ['contract.example'], page: 20, logins: 0, sessions: [], tfa: '0', tan: null },
+    ...{
+      records: [],
+      domains: ['contract.example'],
+      page: 20,
+      logins: 0,
+      sessions: [],
+      open: [],
+      tfa: '0',
+      tan: null,
+      tans: [],
+      barred: {},
+    },
   };
   let ids = 16_716;
-  const say = (code: number, msg: string, resData?: unknown): Answer => ({
-    body: { code, msg, resData, runtime: 0.07 },
+  const say = (code: number, msg: string, resData?: unknown, reason?: string): Answer => ({
+    body: { code, msg, resData, reason, runtime: 0.07 },
   });
   const ok = (resData?: unknown) => say(1000, 'Command completed successfully', resData);
   const wrong = (made: InwxRecord): Answer | null => {
@@ -52,9 +69,15 @@ export async function startInwx(): Promise<StandIn & { world: World }> {
     if (!world.sessions.includes(headers.cookie ?? '')) return say(2200, 'Authentication error');
     if (method === 'account.unlock') {
       world.tan = String(params.tan);
-      return /^\d{6}$/.test(world.tan) ? ok() : say(2200, 'Authentication error');
+      const isGood = /^\d{6}$/.test(world.tan) && !world.tans.includes(world.tan);
+      if (!isGood) return say(2200, 'Authentication error', undefined, 'The confirmation code is invalid.');
+      world.tans.push(world.tan);
+      world.open.push(headers.cookie ?? '');
+      return ok();
     }
-    if (world.tfa !== '0' && !world.tan) return say(2202, 'Account is locked');
+    if (world.tfa !== '0' && !world.open.includes(headers.cookie ?? '')) return say(2202, 'Account is locked');
+    const barred = world.barred[method];
+    if (barred) return say(barred, 'Authorization error');
     if (method === 'nameserver.list') {
       const [page, size] = [Number(params.page), Math.min(world.page, Number(params.pagelimit))];
       const all = world.domains.map((domain, roId) => ({ roId, domain, type: 'MASTER' }));

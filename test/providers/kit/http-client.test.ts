@@ -269,6 +269,13 @@ describe('the HTTP client of all providers', () => {
     });
   }
 
+  it('believes a vendor that says a refusal by a status of 5xx', async () => {
+    answers({ status: 501, body: 'no luck' });
+    const refusal = client({ errorKind: (status) => (status === 501 ? 'rejected' : undefined) });
+    await assert.rejects(refusal.post('/'), { kind: 'rejected', mayHaveApplied: false });
+    await assert.rejects(client().post('/'), { kind: 'unavailable', mayHaveApplied: true });
+  });
+
   it('takes words and kinds of errors from the hooks, and no HTML', async () => {
     const http = client({
       retries: 0,

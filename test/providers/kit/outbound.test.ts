@@ -7,6 +7,7 @@ import { connectProvider } from '../../../src/providers/connect.js';
 import { Http } from '../../../src/providers/kit/http/http-client.js';
 import { RateLimiter } from '../../../src/providers/kit/http/rate-limiter.js';
 import { powerdns } from '../../../src/providers/powerdns/declaration.js';
+import { connectOptions } from '../../support/connect-options.js';
 import { startStandIn } from '../../support/vendor.js';
 
 const none: [] = [];
@@ -92,12 +93,7 @@ describe('outbound rules', () => {
   });
 
   it('an account whose URL is not allowed does not connect', () => {
-    const options = {
-      agent: outboundAgent(loopback, 1000),
-      deny: loopback,
-      timeoutMs: 1000,
-      installation: {},
-    };
+    const options = { ...connectOptions(1000), agent: outboundAgent(loopback, 1000), deny: loopback };
     const open = (credentials: Record<string, string>) => () =>
       connectProvider(powerdns, { api_key: 'key', ...credentials }, options);
     assert.throws(open({ url: 'http://127.0.0.1:8081' }), { kind: 'rejected' });

@@ -34,8 +34,15 @@ describe('entries of a list of ids', () => {
 
   it('are an error when the list is none, or an entry is missing', async () => {
     const read = async () => 'x';
-    for (const list of [undefined, {}, [1.5], [null], [2 ** 60]])
-      await assert.rejects(eachOf(list as number[], read), { kind: 'unavailable' });
+    for (const list of [undefined, {}, null])
+      await assert.rejects(eachOf(list as unknown as number[], read), { kind: 'unavailable' });
+    const strange = [1.5, null, 2 ** 60, { id: 1 }] as number[];
+    assert.deepEqual(await eachOf([...strange, 1], read), [...strange, 'x']);
+    for (const empty of [undefined, null, {}, ''])
+      await assert.rejects(
+        eachOf([1], async () => empty),
+        { kind: 'unavailable' },
+      );
     await assert.rejects(
       eachOf([1], () => Promise.reject(gone)),
       { kind: 'unavailable' },
@@ -150,6 +157,55 @@ describe('lists that come in pages', () => {
     assert.deepEqual(await list([{ entries: [], total: 0 }]).all(), []);
   });
 
+  it('go on behind an empty page that names the next one', async () => {
+    const pages = list([
+      ...[
+        { entries: [], next: 'x' },
+        { entries: ['a'], next: 'y' },
+        { entries: [], next: 'z' },
+      ],
+      ...[
+        { entries: [], next: 'zz' },
+        { entries: ['b'], next: null },
+      ],
+    ]);
+    assert.deepEqual(await pages.all(), ['a', 'b']);
+    assert.equal(pages.asked.length, 5);
+    const endless = list(({ page }) => ({ entries: [], next: `to ${page}` }));
+    await assert.rejects(endless.all(), { kind: 'unavailable', message: /does not end/ });
+  });
+
+  type Entry = { id: number; is?: string } | null | string | number | object;
+  const idOf = (entry: Entry) => (entry as { id: number }).id;
+
+  it('hold entries without an id, or of another form, and different ones with one id', async () => {
+    const entries: Entry[] = [{ id: 1 }, { id: 2, is: 'a' }, { id: 2, is: 'b' }, null, 'x', 7, {}, { is: 'c' }];
+    assert.deepEqual(await allPages(idOf, async () => ({ entries, total: entries.length })), entries);
+    // what is there twice, and the same, is one
+    const twice = [...entries, null, { id: 1 }];
+    assert.deepEqual(await allPages(idOf, async () => ({ entries: twice, total: twice.length })), entries);
+    const pages = async ({ page }: PageRequest) => ({ entries: entries.slice((page - 1) * 2, page * 2), total: 8 });
+    assert.deepEqual(await allPages(idOf, pages), entries);
+    const twins = async ({ page }: PageRequest) => ({ entries: [{ id: 1, is: `on ${page}` }], total: 2 });
+    assert.deepEqual(await allPages(idOf, twins), [
+      { id: 1, is: 'on 1' },
+      { id: 1, is: 'on 2' },
+    ]);
+  });
+
+  it('are read again where an entry is another one on the next page', async () => {
+    let reads = 0;
+    const all = await allPages(idOf, async ({ page }: PageRequest) => {
+      reads++;
+      const [now, is] = reads === 1 ? [[1, 2], 'old'] : [[0, 1, 2], 'new'];
+      return { entries: now.slice((page - 1) * 2, page * 2).map((id) => ({ id, is })), next: page === 1 ? 'x' : null };
+    });
+    assert.deepEqual(
+      all,
+      [0, 1, 2].map((id) => ({ id, is: 'new' })),
+    );
+  });
+
   it('hold each entry once, also when pages shift', async () => {
     const shifted = [
       { entries: ['a', 'b'], total: 3 },
@@ -249,7 +305,11 @@ describe('lists that come in pages', () => {
       ],
       [
         { entries: ['a'], next: 'x' },
-        { entries: [], next: 'y' },
+        { entries: [], next: 'x' },
+      ],
+      [
+        { entries: ['a'], next: 'x' },
+        { entries: ['a'], next: 'y' },
       ],
       [{ entries: ['a'], next: '' }],
       [{ entries: undefined, total: 0 }],

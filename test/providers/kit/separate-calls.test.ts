@@ -3,7 +3,6 @@ import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../../src/dns/record.js';
 import { orNull } from '../../../src/providers/kit/http/errors.js';
 import { fromRecords } from '../../../src/providers/kit/records/from-records.js';
-import { inSeparateCalls } from '../../../src/providers/kit/records/separate-calls.js';
 import { type Outcome, ProviderError } from '../../../src/providers/provider.js';
 
 const zone = { id: 'z', name: 'example.com' };
@@ -19,12 +18,10 @@ function kit(fails = '') {
     return 'r2';
   };
   const apply = fromRecords({
-    ...inSeparateCalls({
-      create: () => step('create'),
-      update: () => step('update'),
-      turn: (_zone, id, enabled) => step(`turn ${id} ${enabled}`),
-      note: (_zone, id, remark) => step(`note ${id} ${remark}`),
-    }),
+    createRecord: () => step('create'),
+    updateRecord: () => step('update'),
+    turn: (_zone, id, enabled) => step(`turn ${id} ${enabled}`),
+    note: (_zone, id, remark) => step(`note ${id} ${remark}`),
     deleteRecord: async () => undefined,
   });
   const create = (after: DnsRecord) => apply(zone, [{ op: 'create', after }]);

@@ -11,7 +11,7 @@ interface Entry {
   ttl: number;
   value: string;
   /** what only the vendor knows */
-  own?: string;
+  own?: string | undefined;
 }
 
 const zone = { id: 'z', name: 'example.com' };
@@ -50,6 +50,49 @@ function vendor(...entries: Entry[]) {
 }
 
 describe('a zone that is written as a whole', () => {
+  it('keeps the TTL of an entry whose value alone changes', async () => {
+    const slow = { ...a('www', '192.0.2.2'), ttl: 900 };
+    const { world, provider, find } = vendor(a('www', '192.0.2.1'), slow);
+    const before = await find('www', '192.0.2.2');
+    const after = { ...before, value: '192.0.2.7' };
+    const [outcome] = await provider.apply(zone, [{ op: 'update', before, after, guarded: true }]);
+    assert.ok(outcome?.ok && outcome.held === undefined, 'it is as it was asked for');
+    assert.deepEqual(
+      world.writes[0]?.map(({ value, ttl }) => [value, ttl]),
+      [
+        ['192.0.2.1', 300],
+        ['192.0.2.7', 900],
+      ],
+    );
+  });
+
+  it('says of each record which TTL it has there, and writes one that is that of the others', async () => {
+    const slow = { ...a('www', '192.0.2.2'), ttl: 900 };
+    const { world, provider, find } = vendor(a('www', '192.0.2.1'), slow);
+    const listed = async () => (await provider.listRecords(zone)).map(({ host, value, ttl }) => [host, value, ttl]);
+    const before = await find('www', '192.0.2.2');
+    const edit = async (op: Change) => {
+      const [outcome] = await provider.apply(zone, [op]);
+      assert.ok(outcome?.ok);
+      return outcome.held?.ttl;
+    };
+    // a record that exists keeps its own
+    assert.equal(await edit(create('www', '192.0.2.2')), 900);
+    assert.equal(await edit({ op: 'update', before, after: { ...before, host: 'moved' } }), undefined);
+    const moved = await find('moved', '192.0.2.2');
+    assert.equal(await edit({ op: 'update', before: moved, after: { ...moved, host: 'www' } }), 300);
+    assert.deepEqual(await listed(), [
+      ['www', '192.0.2.1', 300],
+      ['www', '192.0.2.2', 300],
+    ]);
+    world.zones.set(zone.id, [a('www', '192.0.2.1'), slow]);
+    assert.equal(await edit({ op: 'update', before, after: { ...before, ttl: 300 } }), undefined);
+    assert.deepEqual(await listed(), [
+      ['www', '192.0.2.1', 300],
+      ['www', '192.0.2.2', 300],
+    ]);
+  });
+
   it('keeps what does not change as it was read, in its place, whatever it is', async () => {
     const [first, second, odd] = [a('www', '192.0.2.1', 'one'), a('www', '192.0.2.2', 'two'), a('x', '192.0.2.9')];
     odd.type = 'REDIRECT';
@@ -71,6 +114,24 @@ describe('a zone that is written as a whole', () => {
       world.writes.at(-1)?.map(({ value }) => value),
       ['192.0.2.7', '192.0.2.9', '192.0.2.3', '192.0.2.8'],
     );
+  });
+
+  it('is not written while it holds an entry of which nothing is understood', async () => {
+    for (const strange of [null, 'text', { a_field: 'of next year' }]) {
+      const { world, provider } = vendor(a('www', '192.0.2.1'), strange as unknown as Entry);
+      const shown = await provider.listRecords(zone);
+      assert.deepEqual(
+        shown.map((r) => [r.value, r.readOnly]),
+        [
+          ['192.0.2.1', false],
+          [JSON.stringify(strange), true],
+        ],
+      );
+      const [outcome] = await provider.apply(zone, [create('other', '192.0.2.2')]);
+      assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
+      assert.match(outcome.error.message, /not understood/);
+      assert.deepEqual(world.writes, []);
+    }
   });
 
   it('fails the changes of a set that is not there as it was written, and no other', async () => {

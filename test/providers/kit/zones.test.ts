@@ -14,6 +14,12 @@ describe('zones of vendors', () => {
     assert.equal(await zoneNamed('b.example', Promise.resolve([zoneOf('ab.example')])), null);
   });
 
+  it('are none without a name, or without the id that others have', () => {
+    const nothing = undefined as unknown as string;
+    for (const make of [() => zoneOf(nothing), () => zoneOf('a.example', nothing), () => zoneOf(nothing, 7)])
+      assert.throws(make, { kind: 'unavailable', message: /cut short/ });
+  });
+
   it('end on a day, in whatever way it is written', () => {
     assert.equal(dayOf('2026-03-01'), '2026-03-01T00:00:00.000Z');
     assert.equal(dayOf('2026/3/1 12:00:00', '00:00:00+08:00'), '2026-03-01T00:00:00+08:00');

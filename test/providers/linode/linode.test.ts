@@ -27,12 +27,15 @@ providerContract('Linode (stand-in)', async () => {
     values: { CAA: [{ value: '0 issue "ca.example.net"' }, { value: '0 iodef "mailto:security@example.net"' }] },
     ttls: [300, 3600],
     cannot: {
-      'MX with the root': 'at the zone itself only (OpenAPI 2024)',
+      'CAA with flag 128': 'there are no flags (OpenAPI 2024)',
       'CAA with flag 128 and parameters': 'there are no flags (OpenAPI 2024)',
       'CAA that forbids': 'the value has to name somebody (OpenAPI 2024)',
     },
+    // a null MX is of the zone itself only (OpenAPI 2024)
     refuses: ({ type, value, host }) =>
-      (type === 'TXT' && value === '') || (type === 'SRV' && !/^_[^.]+\._[^.]+$/.test(host)),
+      (type === 'MX' && value === '.' && host !== '@') ||
+      (type === 'TXT' && value === '') ||
+      (type === 'SRV' && !/^_[^.]+\._[^.]+$/.test(host)),
     stop: standIn.stop,
   };
 });

@@ -34,6 +34,7 @@ providerContract('Namecheap (stand-in)', async () => {
     connect: (definition) => connect(standIn, 'a-key', definition),
     limited: { status: 405, body: 'Too many requests' },
     ...{ definition: namecheap, zone, standIn, stop: standIn.stop },
+    cannot: { 'an unknown field of a value survives': 'no JSON: tried below' },
   };
 });
 
@@ -137,7 +138,6 @@ describe('Namecheap', () => {
       '',
       '<DomainDNSGetHostsResult />',
       `${open}><Host ${one} TTL="60" /></DomainDNSGetHostsResult>`,
-      `${open}><host ${one} /></DomainDNSGetHostsResult>`,
       `${open}><host ${one} TTL="60" />`,
     ]) {
       await answering(ok(result), async () => {
@@ -149,6 +149,16 @@ describe('Namecheap', () => {
     await answering(document('ERROR', '', `<CommandResponse>${open} /></CommandResponse>`), () =>
       assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }),
     );
+    assert.ok(!commands().includes('setHosts'));
+    await answering(ok(`${open}><host ${one} /></DomainDNSGetHostsResult>`), async () => {
+      const [odd] = await provider.listRecords(zone);
+      assert.deepEqual(
+        [odd?.host, odd?.type, odd?.readOnly, /192\.0\.2\.1/.test(`${odd?.value}`)],
+        ['a', 'A', true, true],
+      );
+      const [outcome] = await provider.apply(zone, [create('a', 'A', '192.0.2.2')]);
+      assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected' && !outcome.error.mayHaveApplied);
+    });
     assert.ok(!commands().includes('setHosts'));
     await answering(ok(`${open} />`), async () => assert.deepEqual(await provider.listRecords(zone), []));
   });
@@ -174,6 +184,45 @@ describe('Namecheap', () => {
       assert.equal(world.email, then ?? email);
       assert.equal(world.hosts.length, then ? 4 : 3);
     }
+  });
+
+  it('says that no mail is taken when the last MX record goes', async () => {
+    world.email = 'NONE';
+    const mail = create('@', 'MX', 'mx.example.net', { priority: 10 });
+    assert.ok((await provider.apply(zone, [mail, create('sub', 'MX', 'mx.example.net')])).every(({ ok }) => ok));
+    for (const [name, then] of [
+      ['@', 'MX'],
+      ['sub', 'NONE'],
+    ] as const) {
+      const [before] = await at(name, 'MX');
+      const [gone] = await provider.apply(zone, [{ op: 'delete', before: before as RemoteRecord }]);
+      assert.deepEqual([gone?.ok, world.email], [true, then]);
+    }
+  });
+
+  it('ends Dynamic DNS of hosts only where the account says so, or the host itself goes', async () => {
+    world.hosts.push(host('home', 'A', '192.0.2.1', { ddns: true }));
+    const text = create('text', 'TXT', 'x');
+    const [before] = await at('home', 'A');
+    for (const change of [
+      text,
+      { op: 'update', before: before as RemoteRecord, after: record('home', 'A', '192.0.2.2') } as const,
+    ]) {
+      const [outcome] = await provider.apply(zone, [change]);
+      assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected' && !outcome.error.mayHaveApplied);
+      assert.match(outcome.error.message, /end Dynamic DNS of home.*"force": "true"/);
+    }
+    assert.ok(!commands().includes('setHosts'));
+    const [gone] = await provider.apply(zone, [{ op: 'delete', before: before as RemoteRecord }]);
+    assert.ok(gone?.ok);
+    world.hosts.push(host('home', 'A', '192.0.2.1', { ddns: true }));
+    const forced = connectTo(fast, {
+      ...{ api_user: 'ada', api_key: 'a-key', client_ip: '192.0.2.9', force: 'true' },
+      endpoint: `${standIn.url}/xml.response`,
+    });
+    const [made] = await forced.apply(zone, [text]);
+    assert.ok(made?.ok);
+    assert.ok(world.hosts.some(({ name }) => name === 'text') && !world.hosts.some(({ ddns }) => ddns));
   });
 
   it('does not believe a yes: what was left out is a failure of its change alone', async () => {

@@ -10,6 +10,8 @@ export interface Stored {
   pref: string;
   ttl: string;
   title: string;
+  /** Dynamic DNS, which ends with the next write */
+  ddns?: boolean;
 }
 export interface World {
   /** of contract.co.uk */
@@ -42,8 +44,8 @@ export const document = (status: string, errors: string, result: string): Answer
 });
 export const ok = (result: string) => document('OK', '', `<CommandResponse>${result}</CommandResponse>`);
 export const no = (code: string, words: string) => document('ERROR', `<Error Number="${code}">${words}</Error>`, '');
-const printed = ({ id, name, type, address, pref, ttl, title }: Stored) =>
-  `<host HostId="${id}" Name="${quoted(name)}" Type="${type}" Address="${quoted(address)}" MXPref="${pref}" TTL="${ttl}" AssociatedAppTitle="${title}" FriendlyName="" IsActive="true" IsDDNSEnabled="false" />`;
+const printed = ({ id, name, type, address, pref, ttl, title, ddns = false }: Stored) =>
+  `<host HostId="${id}" Name="${quoted(name)}" Type="${type}" Address="${quoted(address)}" MXPref="${pref}" TTL="${ttl}" AssociatedAppTitle="${title}" FriendlyName="" IsActive="true" IsDDNSEnabled="${ddns}" />`;
 
 /** What the API does (its documentation, traffic of 2020, reports of clients): one list, ids anew with each write. */
 export async function startNamecheap(): Promise<{ standIn: StandIn; world: World }> {

@@ -125,15 +125,16 @@ describe('NameSilo', () => {
   it('takes a list that is cut for an error', async () => {
     const row = '<resource_record><record_id>1</record_id><type>A</type>';
     const pager = '<pager><total>9</total></pager>';
-    for (const body of [
-      { body: '' },
-      { body: '<namesilo></namesilo>' },
-      answer(300, 'success', row),
-      answer(300, 'success', `${row}</resource_record>`),
-    ])
+    for (const body of [{ body: '' }, { body: '<namesilo></namesilo>' }, answer(300, 'success', row)])
       await answering(body, () =>
         assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body)),
       );
+    await answering(answer(300, 'success', `${row}</resource_record>`), async () =>
+      assert.deepEqual(
+        (await vendor.provider.listRecords(zone)).map(({ host, type, readOnly }) => [host, type, readOnly]),
+        [['@', 'A', true]],
+      ),
+    );
     for (const more of ['', pager, `<domains/>${pager}`, '<domains><domain>a.example</domain></domains><pager/>'])
       await answering(answer(300, 'success', more), () =>
         assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }, more),

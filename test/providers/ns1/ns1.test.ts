@@ -22,7 +22,11 @@ providerContract('NS1 (stand-in)', async () => {
   standIn.sets.push(ns());
   standIn.most.page = 2;
   const stranger = connect(standIn.url, 'another-key');
-  const cannot = { 'TXT empty': 'refused by NS1 (dnscontrol 2026)' };
+  const cannot = {
+    'TXT empty': 'refused by NS1 (dnscontrol 2026)',
+    'an unknown field of a set survives': 'a POST keeps what it does not name of a set',
+    'an unknown field survives to be disabled and enabled': 'the list of a zone has short answers alone',
+  };
   return { provider: connect(standIn.url), definition: fast, zone, standIn, stranger, cannot, stop: standIn.stop };
 });
 
@@ -95,7 +99,7 @@ describe('NS1', () => {
     }
   });
 
-  it('keeps what NS1 holds with an answer, and what is not named of a set', async () => {
+  it('leaves sets alone that have filters, regions or metadata, whatever is asked for', async () => {
     const [near, far] = [
       { answer: ['192.0.2.1'], id: 'a1', meta: { up: { feed: 'f1' } } },
       { answer: ['192.0.2.2'], id: 'a2', meta: { georegion: ['EUROPE'] } },
@@ -104,12 +108,70 @@ describe('NS1', () => {
       set('A', `www.${zone.name}`, [near, far], { filters: [{ filter: 'up', config: {} }], ttl: 300 }),
     );
     const before = (await at('www')).find((record) => record.value === '192.0.2.1') as RemoteRecord;
-    assert.ok((await one({ op: 'update', before, after: www('A', '192.0.2.9') })).ok);
-    assert.deepEqual(vendor.standIn.sets.at(-1)?.answers, [{ ...near, answer: ['192.0.2.9'] }, far]);
+    for (const change of [
+      { op: 'update', before, after: www('A', '192.0.2.9') },
+      { op: 'update', before, after: { ...www('A', '192.0.2.1'), host: 'moved' } },
+      { op: 'create', after: www('A', '192.0.2.3') },
+      { op: 'delete', before },
+    ] as const) {
+      const outcome = await one(change);
+      assert.ok(!outcome.ok && outcome.error.kind === 'rejected' && /has filters/.test(outcome.error.message));
+    }
+    assert.deepEqual(vendor.standIn.sets.at(-1)?.answers, [near, far]);
     assert.deepEqual(vendor.standIn.sets.at(-1)?.filters, [{ filter: 'up', config: {} }]);
-    assert.equal('filters' in sent(), false);
-    await one({ op: 'create', after: www('A', '192.0.2.3') });
-    assert.deepEqual(vendor.standIn.sets.at(-1)?.answers.slice(2), [{ answer: ['192.0.2.3'] }]);
+  });
+
+  it('shows a set that answers one address with several settings read-only, and leaves it alone', async () => {
+    const answers = [
+      { answer: ['192.0.2.1'], meta: { up: true }, region: 'eu' },
+      { answer: ['192.0.2.1'], meta: { up: true }, region: 'us' },
+      { answer: ['192.0.2.2'] },
+    ];
+    vendor.standIn.sets.push(set('A', `www.${zone.name}`, answers));
+    const shown = await at('www');
+    assert.deepEqual(
+      shown.map(({ value, readOnly }) => [value, readOnly]),
+      [
+        ['192.0.2.1', true],
+        ['192.0.2.1', true],
+        ['192.0.2.2', true],
+      ],
+    );
+    assert.ok(shown.every(({ readOnlyReason }) => readOnlyReason?.startsWith('It holds a value several times')));
+    vendor.standIn.requests.length = 0;
+    for (const change of [
+      { op: 'create', after: www('A', '192.0.2.3') },
+      { op: 'update', before: shown[2] as RemoteRecord, after: www('A', '192.0.2.4') },
+      { op: 'delete', before: shown[0] as RemoteRecord },
+    ] as const) {
+      const outcome = await one(change);
+      assert.ok(
+        !outcome.ok &&
+          outcome.error.kind === 'rejected' &&
+          /has filters, regions or metadata/.test(outcome.error.message),
+      );
+    }
+    assert.ok(vendor.standIn.requests.every(({ method }) => method === 'GET'));
+  });
+
+  it('reads a set by itself whose answers the list does not tell', async () => {
+    const answer = { answer: ['192.0.2.1'], note: 'of next year' };
+    vendor.standIn.sets.push(set('A', `www.${zone.name}`, [answer], { untold: true, ttl: 300 }));
+    const [before] = await at('www');
+    assert.deepEqual([before?.value, before?.readOnly], ['192.0.2.1', false]);
+    assert.ok((await one({ op: 'update', before: before as RemoteRecord, after: www('A', '192.0.2.9') })).ok);
+    assert.deepEqual(vendor.standIn.sets.at(-1)?.answers, [{ ...answer, answer: ['192.0.2.9'] }]);
+    // nor does the set itself
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = async (request) => {
+      const real = await handler(request);
+      return /A$/.test(request.path) ? { ...real, body: { ...(real.body as object), answers: undefined } } : real;
+    };
+    const [unread] = await at('www');
+    const outcome = await one({ op: 'create', after: www('A', '192.0.2.8') });
+    vendor.standIn.handler = handler;
+    assert.deepEqual([unread?.type, unread?.readOnly], ['A', true]);
+    assert.ok(!outcome.ok && outcome.error.kind === 'rejected');
   });
 
   it('shows linked sets read-only, and leaves them alone', async () => {
@@ -139,13 +201,7 @@ describe('NS1', () => {
   });
 
   it('takes a list that is cut for an error', async () => {
-    for (const body of [
-      undefined,
-      {},
-      { records: {} },
-      { records: [{}] },
-      { records: [{ ...ns(), answers: undefined }] },
-    ])
+    for (const body of [undefined, {}, { records: {} }, { records: null }])
       await answering(/./, { body }, () => assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }));
     await answering(/./, { body: {} }, () => assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }));
     // the same page for ever
@@ -154,10 +210,10 @@ describe('NS1', () => {
     await answering(/./, { body: page, headers: { link } }, () =>
       assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }),
     );
-    // a set whose answer is cut is not written over
+    // a set whose answer says nothing is not written over
     await answering(/GET .*\/A$/, { body: {} }, async () => {
       const outcome = await one({ op: 'create', after: www('A', '192.0.2.1') });
-      assert.ok(!outcome.ok && outcome.error.kind === 'unavailable');
+      assert.ok(!outcome.ok && outcome.error.kind === 'rejected');
     });
   });
 });

@@ -6,7 +6,9 @@ export interface StoredSet {
   domain: string;
   type: string;
   ttl: number;
-  answers: { answer: (string | number)[]; id?: string; meta?: object }[];
+  answers: { answer: (string | number)[]; id?: string; meta?: object; region?: string }[];
+  /** the list of the zone says nothing of the answers */
+  untold?: boolean;
   filters: object[];
   link?: string;
 }
@@ -30,7 +32,8 @@ export async function startNs1(): Promise<StandIn & { sets: StoredSet[]; most: {
         return 'trailing dot in answer';
       if (['MX', 'SRV'].includes(type) && typeof answer[0] !== 'number') return 'priority is no number';
     }
-    const texts = answers.map(({ answer }) => JSON.stringify(answer));
+    // one address may be answered several times, each with settings of its own
+    const texts = answers.map(({ id: _id, ...answer }) => JSON.stringify(answer));
     if (new Set(texts).size < texts.length) return 'duplicate answers';
     const beside = sets.filter((set) => set.domain === domain && set.type !== type);
     return beside.some((set) => set.type === 'CNAME' || type === 'CNAME') ? 'CNAME and other records conflict' : null;
@@ -51,10 +54,10 @@ export async function startNs1(): Promise<StandIn & { sets: StoredSet[]; most: {
     }
     if (name !== ZONE) return no(404, 'zone not found');
     if (!domain) {
-      const short = ({ answers, filters, ...set }: StoredSet) => ({
+      const short = ({ answers, filters, untold, ...set }: StoredSet) => ({
         ...set,
         tier: filters.length ? 3 : 1,
-        short_answers: answers.map(({ answer }) => answer.join(' ')),
+        ...(!untold && { short_answers: answers.map(({ answer }) => answer.join(' ')) }),
       });
       return page(sets, (some) => ({ id: '51', zone: ZONE, ttl: 3600, records: some.map(short) }));
     }

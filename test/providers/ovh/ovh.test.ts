@@ -149,7 +149,8 @@ describe('OVHcloud', () => {
     vendor.standIn.stored.push({ ...ns, id: 11 });
     for (const [what, body] of [
       [/record$/, { ids: [] }],
-      [/record$/, ['x', null]],
+      [/record$/, ['x']],
+      [/record$/, null],
       [/record$/, undefined],
       [/record\/11$/, {}],
       [/record\/11$/, undefined],

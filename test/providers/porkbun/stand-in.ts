@@ -11,7 +11,7 @@ export interface StoredRecord {
 }
 
 const ZONE = 'contract.example';
-const TYPES = 'A AAAA ALIAS CAA CNAME HTTPS MX NS SRV SVCB TLSA TXT'.split(' ');
+const TYPES = 'A AAAA ALIAS CAA CNAME HTTPS MX NS SRV SSHFP SVCB TLSA TXT'.split(' ');
 const BUSY = '<html><head><title>503 Service Temporarily Unavailable</title></head></html>';
 
 /**
@@ -43,6 +43,9 @@ export async function startPorkbun(): Promise<
     if (Number(ttl) < 600) return 'TTL too low.';
     const named = ['CNAME', 'NS', 'MX', 'ALIAS', 'SRV'].includes(type);
     const kept = named ? content.replace(/(\S)\.$/, '$1') : content.trimEnd();
+    // parameters are written without quotes, and a target that is no root absolute (dnscontrol 2026)
+    if (/^(HTTPS|SVCB)$/.test(type) && !/^\d+ (\S+\.|\.)( [^"]+)?$/.test(content)) return 'Invalid content.';
+    if (type === 'SSHFP' && !/^\d+ \d+ [0-9a-f]+$/i.test(content)) return 'Invalid content.';
     const full = name === '' ? ZONE : `${name}.${ZONE}`;
     const twin = records.find(
       (r) => r !== now && r.name === full && r.type === type && r.content === kept && r.prio === prio,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { outboundAgent } from '../../../src/platform/outbound/agent.js';
 import { connectProvider } from '../../../src/providers/connect.js';
 import { rfc2136 } from '../../../src/providers/rfc2136/declaration.js';
 import { bindMissing, type NameServer, startBind, zoneText } from '../../support/bind.js';
+import { connectOptions } from '../../support/connect-options.js';
 import { describeUnless } from '../../support/suites.js';
 
 const ZONE = 'large.example';
@@ -26,7 +26,7 @@ describeUnless(bindMissing())('a zone of 100 000 records by transfer', () => {
     const provider = connectProvider(
       rfc2136,
       { server: '127.0.0.1', port: String(server.port), ...credentials },
-      { agent: outboundAgent([], 30_000), deny: [], timeoutMs: 30_000, installation: {} },
+      connectOptions(30_000),
     );
     let turns = 0;
     let reading = true;

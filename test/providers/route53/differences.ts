@@ -46,16 +46,18 @@ export const differences: readonly Difference[] = [
       })),
   },
   {
-    what: 'UPSERT in place of CREATE',
-    reason: 'a set is written as a whole, and repeating that is harmless when an answer was lost',
+    what: 'DELETE and CREATE of a set in one batch, in place of its UPSERT',
+    reason: 'the deletion names the set as it was read: Route 53 refuses it where another writer has changed that',
     normal: (asked) =>
-      changeBatch(asked, (batch) => ({
-        ...batch,
-        Changes: elements((batch.Changes as Body | undefined)?.Change).map((change) => ({
-          ...change,
-          Action: change.Action === 'CREATE' ? 'UPSERT' : change.Action,
-        })),
-      })),
+      changeBatch(asked, (batch) => {
+        const all = elements((batch.Changes as Body | undefined)?.Change);
+        const made = new Set(all.filter(({ Action }) => Action !== 'DELETE').map(setOf));
+        const kept = all.filter((change) => change.Action !== 'DELETE' || !made.has(setOf(change)));
+        return {
+          ...batch,
+          Changes: kept.map((change) => ({ ...change, Action: change.Action === 'CREATE' ? 'UPSERT' : change.Action })),
+        };
+      }),
   },
   {
     what: 'a record that changes its name moves there',
@@ -106,6 +108,11 @@ function changeBatch(asked: Asked, change: (batch: Body) => Body): Asked {
   const batch = batchOf(asked);
   return batch ? { ...asked, body: { ChangeResourceRecordSetsRequest: { ChangeBatch: change(batch) } } } : asked;
 }
+
+const setOf = ({ ResourceRecordSet }: Body): string => {
+  const { Name, Type } = ResourceRecordSet as Body;
+  return `${Name} ${Type}`;
+};
 
 const renames = (steps: readonly { op: string; from?: string; host?: string }[], zone: string) =>
   steps.flatMap(({ op, from, host }) =>

@@ -1,9 +1,13 @@
 import type { Difference } from '../../support/recordings.js';
-import { refuseTwice } from '../differences.js';
+import { readFirst, refuseTwice } from '../differences.js';
 import * as scaleway from './replay.js';
 
 /** What the adapter sends otherwise than was recorded, each with its reason. */
 export const differences: readonly Difference[] = [
+  readFirst(
+    ({ method, query }) => (method === 'GET' ? query.id : undefined),
+    (record) => ({ records: [record], total_count: 1 }),
+  ),
   {
     what: 'names are relative, targets have their final dot, texts their quotes',
     reason:

@@ -6,8 +6,8 @@ export interface TechnitiumRecord {
   ttl: number;
   rData: Record<string, unknown>;
   disabled?: boolean;
-  comments?: string;
-  glueRecords?: string;
+  comments?: string | undefined;
+  glueRecords?: string | undefined;
 }
 
 const FIELDS: Record<string, string[]> = {
@@ -99,6 +99,10 @@ export async function startTechnitium(): Promise<
       world.zones.push(String(form.get('zone')));
       return ok({ domain: form.get('zone') });
     }
+    if (path === '/api/zones/delete') {
+      world.zones = world.zones.filter((one) => one !== form.get('zone'));
+      return ok({});
+    }
     const [zone, name, type] = [form.get('zone'), form.get('domain') ?? '', form.get('type') ?? ''];
     if (zone !== 'contract.example') return no(`No such zone was found: ${zone}`);
     if (path === '/api/zones/records/get') {
@@ -114,13 +118,13 @@ export async function startTechnitium(): Promise<
     }
     const ttl = Number(form.get('ttl') ?? 3600);
     if (ttl > 604_800) return no('Failed to add record: TTL cannot be greater than SOA EXPIRE.');
+    const notes = { comments: form.get('comments') ?? undefined, glueRecords: form.get('glue') ?? undefined };
     if (path === '/api/zones/records/add') {
-      const why = take({ name, type, ttl, rData: old });
+      const why = take({ name, type, ttl, rData: old, ...notes });
       return why ? no(why) : ok({ addedRecord: { name, type, ttl, rData: old } });
     }
     if (at < 0) return no('Cannot update record: the record does not exists to be updated.');
     const [was] = records.splice(at, 1);
-    const notes = { comments: form.get('comments') ?? undefined, glueRecords: form.get('glue') ?? undefined };
     const made = {
       name,
       type,

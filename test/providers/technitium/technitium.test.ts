@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
+import { connectAdapter } from '../../../src/providers/connect.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { technitium } from '../../../src/providers/technitium/declaration.js';
+import { connectOptions } from '../../support/connect-options.js';
 import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startTechnitium, type TechnitiumRecord } from './stand-in.js';
@@ -19,6 +21,9 @@ providerContract('Technitium (stand-in)', async () => {
     ...{ provider: connect(standIn), definition: technitium, zone, standIn, stranger: connect(standIn, 'wrong') },
     refuses: ({ type, value }) => type === 'TXT' && /^$|[^ -~]/.test(value),
     stop: standIn.stop,
+    cannot: {
+      'an unknown field of a value survives': 'an update names each part by a parameter of its own (documentation)',
+    },
   };
 });
 
@@ -76,6 +81,10 @@ describe('Technitium', () => {
     }
     assert.deepEqual(await vendor.provider.createZone?.('new.example'), { id: 'new.example', name: 'new.example' });
     assert.ok(vendor.standIn.world.zones.includes('new.example'));
+    const credentials = { url: vendor.standIn.url, token: 'a-token' };
+    const adapter = await connectAdapter(technitium, credentials, connectOptions(10_000));
+    await adapter.deleteZone?.({ id: 'new.example', name: 'new.example' });
+    assert.ok(!vendor.standIn.world.zones.includes('new.example'));
     Object.assign(vendor.standIn.world, { zones: ['contract.example'], page: 100, old: false });
   });
 
@@ -94,6 +103,13 @@ describe('Technitium', () => {
       writes().map(([verb, form]) => [verb, form.get('ipAddress'), form.get('newIpAddress'), form.get('disable')]),
       [['update', '192.0.2.1', '192.0.2.9', 'false']],
     );
+  });
+
+  it('takes the comment of a record to another name', async () => {
+    vendor.standIn.records.push(stored('192.0.2.1', { comments: 'mine' }));
+    const before = await at('192.0.2.1');
+    assert.deepEqual(await outcomes({ op: 'update', before, after: { ...before, host: 'moved' } }), ['ok']);
+    assert.deepEqual(held(), [['192.0.2.1', 300, false, 'mine']]);
   });
 
   it('keeps what is disabled so when the TTL of its set changes, and never lets it go live', async () => {

@@ -44,6 +44,28 @@ describe('Tencent Cloud DNSPod', () => {
   const sent = () => vendor.standIn.requests.map(({ headers }) => headers['x-tc-action']);
   const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
 
+  it('reads and writes texts of several strings, and with quotes in them', async () => {
+    const long = `${'ü'.repeat(200)} "${'x'.repeat(300)}"`;
+    vendor.standIn.records.push(
+      kept(1, { name: 'www', type: 'TXT', value: '"v=DKIM1; " "p=ab\\"c"' }),
+      kept(2, { name: 'www', type: 'TXT', value: '"quoted"' }),
+    );
+    const values = async () => (await vendor.provider.listRecords(zone)).map(({ value }) => value);
+    assert.deepEqual(await values(), ['v=DKIM1; p=ab"c', 'quoted']);
+    for (const value of [long, '"', 'a\\b', 'y'.repeat(256)]) {
+      vendor.standIn.records.length = 0;
+      const outcome = await apply({ op: 'create', after: { ...record('TXT', 'x'), value } });
+      assert.ok(outcome?.ok, JSON.stringify(outcome));
+      assert.deepEqual(await values(), [value]);
+    }
+  });
+
+  it('makes no text twice that is there in quotes', async () => {
+    vendor.standIn.records.push(kept(7, { type: 'TXT', value: '"hello"' }));
+    assert.deepEqual(await apply({ op: 'create', after: record('TXT', 'hello') }), { ok: true, remoteId: '7' });
+    assert.equal(vendor.standIn.records.length, 1);
+  });
+
   it('says in its words what is refused, though the status is 200', async () => {
     await assert.rejects(open(vendor.standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureFailure/ });
     await assert.rejects(open(vendor.standIn, KEY.secret, 'other').check(), {
@@ -146,7 +168,7 @@ describe('Tencent Cloud DNSPod', () => {
       ['MX', 'mx.example.net', 10, { Value: 'mx.example.net.', MX: 10 }],
       ['SRV', '5 5060 sip.example.net', 1, { Value: '1 5 5060 sip.example.net.' }],
       ['CAA', '0 issue "ca.example.net"', null, { Value: '0 issue "ca.example.net"' }],
-      ['TXT', 'say "hi" \\ ', null, { Value: 'say "hi" \\ ' }],
+      ['TXT', 'say "hi" \\ ', null, { Value: '"say \\"hi\\" \\\\ "' }],
     ] as const) {
       const after = {
         ...dnsRecord({ host: '@', type, value: 'x', priority, ...(type === 'TXT' ? {} : { value }) }, zone.name),

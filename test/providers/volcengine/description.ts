@@ -4,7 +4,7 @@ export const description: Description = {
   file: 'volcengine-dns',
   wrong: [
     {
-      where: /[\d\]]\.Remark is not described/,
+      where: /([\d\]]|UpdateRecord: request)\.Remark is not described/,
       reason: 'the same model writes it, and other clients read it (as of 2026)',
     },
   ],

@@ -7,6 +7,7 @@ export interface YandexSet {
   type: string;
   ttl?: string;
   data: string[];
+  description?: string;
 }
 
 const ZONE = 'contract.example.';
@@ -93,7 +94,7 @@ export async function startYandexcloud() {
         return [400, 9, `CNAME ${set.name} suffers no other record beside it`] as const;
       if (new Set(set.data).size < set.data.length || !set.data.length)
         return [400, 3, 'data has to be unique'] as const;
-      sets.push(plain(set));
+      sets.push({ ...plain(set), ...(set.description && { description: set.description }) });
     }
     return sets.some((one) => one.name === ZONE && one.type === 'SOA') ? sets : ([400, 9, 'SOA is needed'] as const);
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
+import type { Connected } from '../../../src/providers/connect.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { yandexcloud } from '../../../src/providers/yandexcloud/declaration.js';
 import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
@@ -53,6 +54,47 @@ describe('Yandex Cloud', () => {
     assert.equal(await asked(() => mine.check()), 1);
   });
 
+  it('keeps the description of a set through every edit, and where it is made anew', async () => {
+    const description = 'of the shop';
+    vendor.standIn.state.sets.push({ ...set('said', 'A', ['192.0.2.1']), description });
+    const told = (name: string) => held(name).map((one) => `${one.data} ${one.ttl} ${one.description}`);
+    const first = async (host: string) => (await at(host))[0] as RemoteRecord;
+    const edits: [() => Promise<Change>, string, string][] = [
+      [async () => ({ op: 'create', after: a('said', '192.0.2.2') }), 'said', '192.0.2.1,192.0.2.2 300'],
+      [
+        async () => ({ op: 'update', before: await first('said'), after: a('said', '192.0.2.3') }),
+        'said',
+        '192.0.2.3,192.0.2.2 300',
+      ],
+      [async () => ({ op: 'delete', before: await first('said') }), 'said', '192.0.2.2 300'],
+      [
+        async () => ({ op: 'update', before: await first('said'), after: { ...a('said', '192.0.2.2'), ttl: 60 } }),
+        'said',
+        '192.0.2.2 60',
+      ],
+      [
+        async () => ({ op: 'update', before: await first('said'), after: { ...a('moved', '192.0.2.2'), ttl: 60 } }),
+        'moved',
+        '192.0.2.2 60',
+      ],
+    ];
+    for (const [change, name, expected] of edits) {
+      assert.ok((await one(await change()))?.ok, expected);
+      assert.deepEqual(told(name), [`${expected} ${description}`]);
+    }
+    const before = await first('moved');
+    const [found] = (await (vendor.provider as Connected).recordsAt(zone, [{ host: 'moved', type: 'A' }])) ?? [];
+    assert.deepEqual(found, before);
+    const { remoteId: _id, readOnly: _readOnly, ...after } = before;
+    for (const change of [
+      { op: 'delete', before },
+      { op: 'create', after },
+    ] as const)
+      assert.ok((await one(change))?.ok);
+    assert.deepEqual(told('moved'), [`192.0.2.2 60 ${description}`]);
+    drop('moved');
+  });
+
   it('takes an OAuth token, and an IAM token as it is', async () => {
     const by = (token: string) => connectTo(fast, { token, folder_id: 'b1gfolder', endpoint: vendor.standIn.url });
     const before = vendor.standIn.state.asked;
@@ -79,11 +121,14 @@ describe('Yandex Cloud', () => {
     await assert.rejects(vendor.provider.listRecords({ id: 'dns0', name: 'x.example' }), { kind: 'not_found' });
   });
 
-  it('shows the public one of two zones of a name, and a private one that is alone', async () => {
-    assert.deepEqual(await vendor.provider.listZones(), [zone]);
+  it('tells private zones from public ones, of which it finds those', async () => {
+    const hidden = { ...zone, id: 'dns0privateexample00', private: true };
+    assert.deepEqual(await vendor.provider.listZones(), [hidden, zone]);
+    assert.deepEqual(await vendor.provider.findZone?.(zone.name), zone);
     const all = vendor.standIn.state.zones;
     vendor.standIn.state.zones = all.slice(0, 1);
-    assert.deepEqual(await vendor.provider.listZones(), [{ ...zone, id: 'dns0privateexample00' }]);
+    assert.deepEqual(await vendor.provider.listZones(), [hidden]);
+    assert.equal(await vendor.provider.findZone?.(zone.name), null);
     vendor.standIn.state.zones = [];
     await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable', message: /no zones/ });
     vendor.standIn.state.zones = all;

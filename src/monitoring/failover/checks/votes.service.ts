@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { FairPool, type Owner } from '../../../platform/common/fair-pool.js';
 import type { Config } from '../../../platform/config/config.js';
 import { CONFIG } from '../../../platform/config/config.module.js';
-import { failoverChecks } from '../../../platform/metrics/metrics.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { outboundAgent } from '../../../platform/outbound/agent.js';
 import { resolveAllowed } from '../../../platform/outbound/guard.js';
 import type { Verdict } from './decide.js';
@@ -26,7 +26,10 @@ export class Votes implements OnApplicationShutdown {
   private readonly peers: Peer[];
   private network: { at: number; up: Promise<boolean> } | null = null;
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly metrics: Metrics,
+  ) {
     const { checkers, checkerSecret, outboundDeny } = config;
     // the operator has configured them: they may be on private networks
     this.agent = outboundAgent(outboundDeny, CONNECT_MS);
@@ -56,7 +59,7 @@ export class Votes implements OnApplicationShutdown {
     const votes = await Promise.all([this.own(target), ...this.peers.map((peer) => peer.ask(target, owner))]);
     const [own] = votes as [Verdict];
     const all = majority(votes);
-    failoverChecks.inc({ outcome: all === null ? 'none' : all ? 'up' : 'down' });
+    this.metrics.failoverChecks.inc({ outcome: all === null ? 'none' : all ? 'up' : 'down' });
     if (all === true) return { up: true, error: null, latency_ms: own.latency_ms };
     const reason = votes.find(({ up, error }) => error !== null && up === all)?.error ?? own.error;
     const voted = votes.filter(({ up }) => up !== null).length;

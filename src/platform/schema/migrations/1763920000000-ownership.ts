@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { log } from '../../common/logger.js';
 import { addColumns, columns } from '../columns.js';
+import { tellBy } from '../tell.js';
 
 interface Grant {
   id: number;
@@ -44,7 +44,8 @@ export class Ownership1763920000000 implements MigrationInterface {
       else if (ordinary.has(giver) && Number(grant.owner_id) !== giver) await end(runner, grant, giver);
       else await runner.query(`UPDATE domain_permissions SET granted_by = ${giver} WHERE id = ${Number(grant.id)}`);
     }
-    if (unknown) log().info({ permissions: unknown }, 'kept: the audit log does not tell who gave these permissions');
+    if (unknown)
+      tellBy(runner)({ permissions: unknown }, 'kept: the audit log does not tell who gave these permissions');
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -69,7 +70,7 @@ async function ordinaryUsers(runner: QueryRunner): Promise<Set<number>> {
 }
 
 async function end(runner: QueryRunner, { id, owner_id: _owner, ...grant }: Grant, granted_by: number): Promise<void> {
-  log().warn({ ...grant, granted_by }, 'a permission is ended: who gave it did not own the domain');
+  tellBy(runner)({ ...grant, granted_by }, 'a permission is ended: who gave it did not own the domain', 'warn');
   await runner.query(`DELETE FROM domain_permissions WHERE id = ${Number(id)}`);
   // of the permissions of a team on one domain exactly one is not marked as repeated
   const same = `team_id = ${Number(grant.team_id)} AND domain_id = ${Number(grant.domain_id)}`;

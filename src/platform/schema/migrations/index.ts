@@ -27,6 +27,10 @@ import { AccountPauses1764120000000 } from './1764120000000-account-pauses.js';
 import { Makers1764130000000 } from './1764130000000-makers.js';
 import { Installation1764140000000 } from './1764140000000-installation.js';
 import { ConfirmedLists1764150000000 } from './1764150000000-confirmed-lists.js';
+import { RecordExtras1764160000000 } from './1764160000000-record-extras.js';
+import { PrivateZones1764170000000 } from './1764170000000-private-zones.js';
+import { ReadOnlyReasons1764180000000 } from './1764180000000-read-only-reasons.js';
+import { ProviderSessions1764190000000 } from './1764190000000-provider-sessions.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -59,4 +63,8 @@ export const MIGRATIONS = [
   Makers1764130000000,
   Installation1764140000000,
   ConfirmedLists1764150000000,
+  RecordExtras1764160000000,
+  PrivateZones1764170000000,
+  ReadOnlyReasons1764180000000,
+  ProviderSessions1764190000000,
 ];

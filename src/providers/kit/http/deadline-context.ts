@@ -1,6 +1,34 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { requestDeadline } from '../../../platform/common/deadline.js';
-import { asProviderError, NotBegun } from './errors.js';
+import { asProviderError, NotBegun, ProviderError } from './errors.js';
+
+/**
+ * The tries of one write that is made of what was read: the client does not repeat it, since others may have written
+ * meanwhile; it throws, and who reads again may try again.
+ */
+export class Tries {
+  /** of the calls so far, as the client counts them */
+  attempt = 0;
+  turns = 0;
+  /** ms of `performance.now()` at which the first of them gives up */
+  end: number | null = null;
+  /** a call of the try was carried out: what follows is repeated by the client */
+  written = false;
+  /** the failure after which one more try is allowed */
+  again: ProviderError | null = null;
+
+  /** One try. @returns what `body` does, or the failure after which it is to be read and tried again */
+  async try<T>(body: () => Promise<T>): Promise<T | ProviderError> {
+    this.written = false;
+    this.again = null;
+    try {
+      return await withinDeadline(undefined, body, undefined, this);
+    } catch (error) {
+      if (error instanceof ProviderError && error === this.again) return error;
+      throw error;
+    }
+  }
+}
 
 /** Shared by all calls made for one piece of work, however deep in an adapter they are made. */
 interface DeadlineContext {
@@ -12,6 +40,8 @@ interface DeadlineContext {
   unclear: boolean;
   /** a write was carried out */
   written: boolean;
+  /** of the write that the work is, where it is made of what was read */
+  tries?: Tries | undefined;
 }
 
 const current = new AsyncLocalStorage<DeadlineContext>();
@@ -37,6 +67,7 @@ export async function withinDeadline<T>(
   deadline: number | undefined,
   body: () => Promise<T>,
   heldUntil?: () => number,
+  tries?: Tries,
 ): Promise<T> {
   const outer = current.getStore();
   const own: DeadlineContext = {
@@ -44,6 +75,7 @@ export async function withinDeadline<T>(
     heldUntil: heldUntil ?? outer?.heldUntil ?? (() => Number.POSITIVE_INFINITY),
     unclear: false,
     written: false,
+    tries: tries ?? outer?.tries,
   };
   try {
     return await current.run(own, body);
@@ -93,12 +125,15 @@ export function takenBack(): void {
   if (doing) doing.written = false;
 }
 
+/** Whether a write of the work was sent of which it is not known whether it was carried out. */
+export const isUnclear = (): boolean => current.getStore()?.unclear ?? false;
+
 /** Runs a read: its failure says `mayHaveApplied` only if an earlier write is unclear. @throws ProviderError */
 export async function reading<T>(body: () => Promise<T>): Promise<T> {
   try {
     return await body();
   } catch (error) {
-    throw asProviderError(error).applied(current.getStore()?.unclear ?? false);
+    throw asProviderError(error).applied(isUnclear());
   }
 }
 

@@ -84,9 +84,38 @@ export const errorIn =
     );
   };
 
-/** What was asked for, or null where there is no such thing. @throws ProviderError for all other failures */
-export const orNull = <T>(asked: Promise<T>): Promise<T | null> =>
+/** `errorMessage` of a vendor that says what went wrong in these fields of its answer: as text, or as anything else. */
+export const wordsIn =
+  (...fields: readonly string[]) =>
+  (body: unknown): string | undefined => {
+    const said = (body ?? {}) as Record<string, unknown>;
+    const words = fields.flatMap((field) => said[field] || []);
+    return words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(': ') || undefined;
+  };
+
+/**
+ * What was asked for, or null where there is no such thing.
+ * @param words how the vendor says that it is this that is missing; left out: any "not found" does
+ * @throws ProviderError for all other failures
+ */
+export const orNull = <T>(asked: Promise<T>, words = /(?:)/): Promise<T | null> =>
   asked.catch((error: unknown) => {
-    if (error instanceof OutboundError && error.kind === 'not_found') return null;
+    if (error instanceof OutboundError && error.kind === 'not_found' && words.test(error.message)) return null;
     throw error;
   });
+
+/** What a status of failure means, where the provider's words do not say it. */
+export function kindOf(status: number): OutboundErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 404) return 'not_found';
+  if (status === 429) return 'rate_limit';
+  return status >= 500 ? 'unavailable' : 'rejected';
+}
+
+/** Why a call got no answer. @param timeoutMs of its attempt */
+export function connectionWords(error: unknown, timeoutMs: number): string {
+  const e = error as { name?: string; code?: string; message?: string };
+  if (e.name === 'TimeoutError') return `The provider did not answer within ${timeoutMs / 1000} s`;
+  if (e.code === 'EOUTBOUND') return e.message ?? 'The address is not allowed';
+  return `The provider cannot be reached or broke the connection (${e.code ?? e.message ?? 'unknown error'})`;
+}

@@ -6,8 +6,8 @@ import { request } from '../../../platform/outbound/agent.js';
 import { readBody } from '../../../platform/outbound/body.js';
 import { retryAfter } from '../../../platform/outbound/retry-after.js';
 import { decode, encode, FOREIGN_CHARACTERS, type Form, parameters, plainWords, type RequestBody } from './body.js';
-import { assertHeld, atMost, currentContext, currentDeadline } from './deadline-context.js';
-import { clipped, type Late, NotBegun, ProviderError } from './errors.js';
+import { assertHeld, atMost, currentContext, currentDeadline, type Tries } from './deadline-context.js';
+import { clipped, connectionWords, kindOf, type Late, NotBegun, ProviderError } from './errors.js';
 import { againAt, type RateLimiter } from './rate-limiter.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -59,7 +59,7 @@ export interface HttpOptions {
   /** for errors that the status alone does not tell; undefined leaves the usual mapping */
   errorKind?: (status: number, body: unknown) => ProviderError['kind'] | undefined;
   /** whether a refusal is that of a token which is dropped now: the call is made once more, with another one */
-  renews?: (status: number, body: unknown) => boolean;
+  renews?: (status: number, body: unknown, sent: OutgoingRequest['headers']) => boolean;
 }
 
 type Hooks = 'beforeRequest' | 'sign' | 'failed' | 'errorMessage' | 'errorKind' | 'renews';
@@ -104,7 +104,8 @@ const PUBLIC = /^(accept|user-agent|content-.*|host|if-.*|.*date)$/i;
  * The HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504 and
  * broken connections, all on 429), the limits of the account, keep-alive, and failure as `ProviderError`. A 429, or a
  * 503 that names a time, pauses the whole account for as long as it says, an hour at most (see `RateLimiter`); a call
- * whose own time ends before that fails at once, and so does one that was refused ten times.
+ * whose own time ends before that fails at once, and so does one that was refused ten times. A write that is made of
+ * what was read (see `Tries`) is not repeated here: its failure goes to who reads again.
  */
 export class Http {
   constructor(private readonly options: HttpOptions) {}
@@ -137,110 +138,102 @@ export class Http {
 
   /** Like `call`, with status and headers, for vendors that page by header. @throws ProviderError */
   async exchange<T>(method: Method, path: string, options: CallOptions = {}): Promise<HttpAnswer<T>> {
-    const { retries, waitMs, limiter } = this.options;
-    const reads = options.reads ?? method === 'GET';
-    const idempotent = options.idempotent ?? (reads || (method !== 'POST' && method !== 'PATCH'));
-    const doing = currentContext();
-    const deadline = currentDeadline();
-    const asker = requestDeadline();
-    const end = Number.isFinite(deadline) ? deadline : performance.now() + waitMs;
-    const most = end - performance.now() > PATIENT_MS ? Number.POSITIVE_INFINITY : MOST_TRIES;
-    // whether an attempt so far may have been carried out: a later one that certainly was not takes nothing of that
-    // back
-    let unclear = false;
-    // one that was sent and went without an answer: it may still come
-    let late: Late = null;
-    const doubtful = () => unclear && !reads;
-    const doubt = (may: boolean, comes = false) => {
-      if (!may) return;
-      if (!reads && (comes || late)) late = unclear ? 'again' : 'once';
-      unclear = true;
-      if (doing && !reads) doing.unclear = true;
-    };
-    // taken here: the limiter may run the call in the context of another one
-    let sent = false;
-    const begin = () => {
-      assertHeld(doing);
-      sent = true;
-    };
-    let turns = 0;
-    let patience = this.options.timeoutMs;
-    let renewed = false;
-    let redact = this.options.redact;
-    for (let attempt = 0; ; ) {
-      const last = attempt >= retries;
+    const call = new Call(method, path, options, this.options);
+    for (;;) {
       let answer: Received;
       try {
-        if (performance.now() + (reads ? 0 : LEAST_MS) >= deadline)
-          throw new NotBegun('unavailable', 'The time for the call is over');
-        if (asker.isRefused) throw new NotBegun('rate_limit', REFUSED).retryAt(Math.max(timeMs(), limiter.opens()));
-        const outgoing = await this.outgoing(method, path, options);
-        redact = this.redacting(outgoing);
-        sent = false;
-        const send = () => {
-          patience = atMost(this.options.timeoutMs);
-          return this.send(outgoing, patience, begin);
-        };
-        answer = await limiter.run(send, Math.min(end, performance.now() + asker.patience), turns++ > 0);
+        answer = await this.attempt(call);
       } catch (error) {
-        if (error instanceof ProviderError) throw doubtful() ? error.applied(true).lateBy(late) : error;
-        if ((error as { code?: string }).code === 'UND_ERR_INVALID_ARG') throw new NotBegun('auth', UNSENDABLE);
-        // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
-        const slow = (error as Error).name === 'TimeoutError';
-        doubt(sent, true);
-        const wait = backoff(attempt++);
-        const mayAgain = !sent || (idempotent && (reads || !this.options.neverTwice));
-        if (!last && !slow && mayAgain && performance.now() + wait < end) {
-          await sleep(wait);
-          continue;
-        }
-        const words = connectionWords(error, patience);
-        throw new ProviderError('unavailable', redact(words), doubtful()).lateBy(late);
-      }
-      const { status, headers, text } = answer;
-      const success = status >= 200 && status < 300;
-      if (success) {
-        // reading a long answer and what is made of it are two pieces of work
-        if (text.length > LONG) await turn();
-        const body = this.parse<T>(text, headers, reads, () => {
-          doubt(!reads, true);
-          return late;
-        });
-        if (text.length > LONG) await turn();
-        if (!this.options.failed?.(body)) {
-          asker.heard(false);
-          if (doing && !reads) doing.written = true;
-          return { status, headers, body };
-        }
-      }
-      doubt(status >= 500, UNANSWERED.includes(status));
-      const failure = this.failure(status, text, { reads, unclear: doubtful(), redact }).lateBy(late);
-      if (!renewed && this.options.renews?.(status, this.body(text))) {
-        renewed = true;
+        await this.waitAfterBreak(call, error);
         continue;
       }
-      const asked = retryAfter(headers['retry-after']);
-      const limited = failure.kind === 'rate_limit';
-      const wait = asked ?? backoff(attempt);
-      asker.heard(limited);
-      const paused = (limited || status === 503) && asked !== undefined;
-      if (limited || paused) {
-        const until = limiter.pause(wait, failure.message);
-        if (paused) failure.retryAt(until).message += `; ${againAt(until)}`;
-        await limiter.reported();
-      }
-      const busy = limited || (idempotent && (BUSY.includes(status) || options.busy?.includes(status)));
-      // a write that may still come must not come behind its own repetition
-      const over = wait > asker.patience || performance.now() + wait > end;
-      if (!busy || late || over || turns >= most || asker.isRefused) throw failure;
-      // a provider that says when it takes calls again means it; one that says "now" again and again does not
-      if (!limited || !asked) attempt++;
-      if (last && (!limited || !asked)) throw failure;
-      if (!limited) await sleep(wait);
+      const success = await this.success<T>(call, answer);
+      if (success) return success;
+      const failure = this.failure(call, answer);
+      if (!call.renewed && this.options.renews?.(answer.status, this.body(answer.text), call.headers))
+        call.renewed = true;
+      else await this.waitAfterFailure(call, answer, failure);
     }
   }
 
-  private async outgoing(method: Method, path: string, options: CallOptions): Promise<OutgoingRequest> {
+  /** One attempt, when its turn has come. @throws ProviderError before anything is sent, and what breaks it off */
+  private async attempt(call: Call): Promise<Received> {
+    const { limiter, timeoutMs } = this.options;
+    const { asker } = call;
+    if (performance.now() + (call.reads ? 0 : LEAST_MS) >= call.deadline)
+      throw new NotBegun('unavailable', 'The time for the call is over');
+    if (asker.isRefused) throw new NotBegun('rate_limit', REFUSED).retryAt(Math.max(timeMs(), limiter.opens()));
+    const outgoing = await this.outgoing(call);
+    call.redact = this.redacting(outgoing);
+    call.headers = outgoing.headers;
+    call.sent = false;
+    const send = () => {
+      call.patience = atMost(timeoutMs);
+      return this.send(outgoing, call.patience, () => call.begin());
+    };
+    return limiter.run(send, Math.min(call.end, performance.now() + asker.patience), call.turns++ > 0);
+  }
+
+  /** Waits until a call that was broken off may be tried once more. @throws ProviderError where it may not */
+  private async waitAfterBreak(call: Call, error: unknown): Promise<void> {
+    const { retries, neverTwice } = this.options;
+    if (error instanceof ProviderError) throw call.isDoubtful ? error.applied(true).lateBy(call.late) : error;
+    if ((error as { code?: string }).code === 'UND_ERR_INVALID_ARG') throw new NotBegun('auth', UNSENDABLE);
+    // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
+    const slow = (error as Error).name === 'TimeoutError';
+    if (call.sent) call.doubt(true);
+    const last = call.attempt >= retries;
+    const wait = backoff(call.attempt++);
+    const mayAgain = !call.sent || (call.idempotent && (call.reads || !neverTwice));
+    const words = connectionWords(error, call.patience);
+    const failure = new ProviderError('unavailable', call.redact(words), call.isDoubtful).lateBy(call.late);
+    if (last || slow || !mayAgain || performance.now() + wait >= call.end) throw failure;
+    await sleep(wait);
+    call.repeat(failure);
+  }
+
+  /** What a successful call answers; null of a failure. @throws ProviderError where it cannot be read */
+  private async success<T>(call: Call, { status, headers, text }: Received): Promise<HttpAnswer<T> | null> {
+    if (status < 200 || status >= 300) return null;
+    // reading a long answer and what is made of it are two pieces of work
+    if (text.length > LONG) await turn();
+    const body = this.parse<T>(call, text, headers);
+    if (text.length > LONG) await turn();
+    if (this.options.failed?.(body)) return null;
+    call.asker.heard(false);
+    if (call.doing && !call.reads) call.doing.written = true;
+    if (call.tries) call.tries.written = true;
+    return { status, headers, body };
+  }
+
+  /** Waits until a call that failed may be tried once more. @throws ProviderError its failure, where it may not */
+  private async waitAfterFailure(call: Call, { status, headers }: Received, failure: ProviderError): Promise<void> {
+    const { asker } = call;
+    const asked = retryAfter(headers['retry-after']);
+    const limited = failure.kind === 'rate_limit';
+    const wait = asked ?? backoff(call.attempt);
+    asker.heard(limited);
+    if (limited || (status === 503 && asked !== undefined)) await this.pause(failure, wait, asked !== undefined);
+    const busy = limited || (call.idempotent && (BUSY.includes(status) || call.options.busy?.includes(status)));
+    // a write that may still come must not come behind its own repetition
+    const over = wait > asker.patience || performance.now() + wait > call.end;
+    if (!busy || call.late || over || call.turns >= call.most || asker.isRefused) throw failure;
+    // a provider that says when it takes calls again means it; one that says "now" again and again does not
+    const counts = !limited || !asked;
+    if (counts && call.attempt++ >= this.options.retries) throw failure;
+    if (!limited) await sleep(wait);
+    call.repeat(failure);
+  }
+
+  /** Pauses the account. @param named whether the provider said for how long */
+  private async pause(failure: ProviderError, wait: number, named: boolean): Promise<void> {
+    const { limiter } = this.options;
+    const until = limiter.pause(wait, failure.message);
+    if (named) failure.retryAt(until).message += `; ${againAt(until)}`;
+    await limiter.reported();
+  }
+
+  private async outgoing({ method, path, options }: Call): Promise<OutgoingRequest> {
     const url = new URL(this.options.baseUrl + path);
     for (const [key, value] of parameters(options.query ?? {})) url.searchParams.set(key, value);
     const { body, type } = encode(options);
@@ -257,7 +250,7 @@ export class Http {
     const { url, method, headers, body } = sign ? sign(prepared) : prepared;
     const signal = AbortSignal.timeout(timeoutMs);
     const told = dispatcher.compose((dispatch) => (more, handler) => dispatch(more, telling(handler, begin)));
-    const answer = await request(url, { method, headers, body, signal, dispatcher: told });
+    const answer = await request(url, { method, headers, body: body ?? null, signal, dispatcher: told });
     const bytes = await readBody(answer.body, MAX_BODY_MIB);
     const text = charset ? new TextDecoder(charset).decode(bytes) : bytes.toString('utf8');
     return { status: answer.statusCode, headers: answer.headers, text };
@@ -270,14 +263,15 @@ export class Http {
     return (text) => secrets.reduce((all, secret) => all.replaceAll(secret, '***'), this.options.redact(text));
   }
 
-  private parse<T>(text: string, headers: Received['headers'], reads: boolean, doubt: () => Late): T {
+  private parse<T>(call: Call, text: string, headers: Received['headers']): T {
     const { answers = 'json', redact } = this.options;
     try {
       return decode(text, answers) as T;
     } catch {
       const type = clipped(redact(String(headers['content-type'] ?? 'no content type')), FOREIGN_CHARACTERS);
       const words = `The provider's answer was cut off or is not ${answers.toUpperCase()} (${type})`;
-      throw new ProviderError('unavailable', words, !reads).lateBy(doubt());
+      if (!call.reads) call.doubt(true);
+      throw new ProviderError('unavailable', words, !call.reads).lateBy(call.late);
     }
   }
 
@@ -290,16 +284,86 @@ export class Http {
     }
   }
 
-  private failure(
-    status: number,
-    text: string,
-    { reads, unclear, redact }: { reads: boolean; unclear: boolean; redact: (text: string) => string },
-  ): ProviderError {
+  private failure(call: Call, { status, text }: Received): ProviderError {
+    const { reads, redact } = call;
     const body = this.body(text);
-    const own = this.options.errorMessage?.(body) ?? plainWords(redact(text));
     const kind = this.options.errorKind?.(status, body) ?? kindOf(status);
+    // a vendor that says a refusal by such a status has done nothing
+    if (status >= 500 && kind !== 'rejected') call.doubt(UNANSWERED.includes(status));
+    const own = this.options.errorMessage?.(body) ?? plainWords(redact(text));
     const words = own ? `${own} (HTTP ${status})` : `HTTP ${status}`;
-    return new ProviderError(kind, redact(words), unclear || (!reads && kind === 'unavailable'));
+    const mayHaveApplied = call.isDoubtful || (!reads && kind === 'unavailable');
+    return new ProviderError(kind, redact(words), mayHaveApplied).lateBy(call.late);
+  }
+}
+
+/** One call, and what is known of its attempts so far. */
+class Call {
+  // taken here: the limiter may run the call in the context of another one
+  readonly doing = currentContext();
+  readonly deadline = currentDeadline();
+  readonly asker = requestDeadline();
+  /** of a write that is repeated from a new read alone */
+  readonly tries: Tries | undefined;
+  readonly reads: boolean;
+  readonly idempotent: boolean;
+  /** ms of `performance.now()` at which it gives up */
+  readonly end: number;
+  /** turns of the limiter that it may take */
+  readonly most: number;
+  attempt = 0;
+  turns = 0;
+  sent = false;
+  renewed = false;
+  patience: number;
+  redact: (text: string) => string;
+  headers: OutgoingRequest['headers'] = {};
+  /** one that was sent and went without an answer: it may still come */
+  late: Late = null;
+  private unclear = false;
+
+  constructor(
+    readonly method: Method,
+    readonly path: string,
+    readonly options: CallOptions,
+    { waitMs, timeoutMs, redact }: HttpOptions,
+  ) {
+    this.reads = options.reads ?? method === 'GET';
+    this.idempotent = options.idempotent ?? (this.reads || (method !== 'POST' && method !== 'PATCH'));
+    this.tries = this.reads || this.doing?.tries?.written ? undefined : this.doing?.tries;
+    this.attempt = this.tries?.attempt ?? 0;
+    this.turns = this.tries?.turns ?? 0;
+    this.end = this.tries?.end ?? (Number.isFinite(this.deadline) ? this.deadline : performance.now() + waitMs);
+    this.most = this.end - performance.now() > PATIENT_MS ? Number.POSITIVE_INFINITY : MOST_TRIES;
+    this.patience = timeoutMs;
+    this.redact = redact;
+  }
+
+  /**
+   * Whether an attempt of a write may have been carried out: a later one that certainly was not takes nothing of that
+   * back.
+   */
+  get isDoubtful(): boolean {
+    return this.unclear && !this.reads;
+  }
+
+  /** @param comes whether the attempt went without an answer */
+  doubt(comes: boolean): void {
+    if (!this.reads && (comes || this.late)) this.late = this.unclear ? 'again' : 'once';
+    this.unclear = true;
+    if (this.doing && !this.reads) this.doing.unclear = true;
+  }
+
+  /** Called when it may be made once more. @throws ProviderError the failure, where what it says is to be read anew */
+  repeat(failure: ProviderError): void {
+    const { tries, attempt, turns, end } = this;
+    if (tries) throw Object.assign(tries, { attempt, turns, end, again: failure }).again;
+  }
+
+  /** Called right before it is sent. @throws NotBegun */
+  begin(): void {
+    assertHeld(this.doing);
+    this.sent = true;
   }
 }
 
@@ -307,13 +371,6 @@ interface Received {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
   text: string;
-}
-
-function kindOf(status: number): ProviderError['kind'] {
-  if (status === 401 || status === 403) return 'auth';
-  if (status === 404) return 'not_found';
-  if (status === 429) return 'rate_limit';
-  return status >= 500 ? 'unavailable' : 'rejected';
 }
 
 const backoff = (attempt: number): number => 100 * 2 ** attempt + Math.random() * 100;
@@ -334,10 +391,3 @@ const REFUSED = 'The provider has refused the calls for this request too often';
 
 const UNSENDABLE =
   'A credential holds a character that no request can carry, such as a line break or a typographic quote';
-
-function connectionWords(error: unknown, timeoutMs: number): string {
-  const e = error as { name?: string; code?: string; message?: string };
-  if (e.name === 'TimeoutError') return `The provider did not answer within ${timeoutMs / 1000} s`;
-  if (e.code === 'EOUTBOUND') return e.message ?? 'The address is not allowed';
-  return `The provider cannot be reached or broke the connection (${e.code ?? e.message ?? 'unknown error'})`;
-}

@@ -17,17 +17,21 @@ const EARLY_MS = 60_000;
  * @param fetch a call that changes nothing (`reads`)
  */
 export function cachedToken(fetch: () => Promise<FetchedToken>) {
-  let kept: { token: Promise<string>; until: number } | undefined;
+  let kept: { token: Promise<string>; until: number; value?: string } | undefined;
   return {
     /** @throws ProviderError */
     get(): Promise<string> {
       if (kept && Date.now() < kept.until) return kept.token;
       const fetched = reading(fetch);
-      const mine = { token: fetched.then(({ token }) => token), until: Number.POSITIVE_INFINITY };
+      const mine: NonNullable<typeof kept> = {
+        token: fetched.then(({ token }) => token),
+        until: Number.POSITIVE_INFINITY,
+      };
       kept = mine;
       fetched.then(
         // one that is good for less than two minutes is kept for half of its time
-        ({ seconds }) => {
+        ({ token, seconds }) => {
+          mine.value = token;
           mine.until = Date.now() + Math.max(seconds * 1000 - EARLY_MS, seconds * 500);
         },
         () => {
@@ -36,9 +40,9 @@ export function cachedToken(fetch: () => Promise<FetchedToken>) {
       );
       return mine.token;
     },
-    /** The provider refused it: the next call fetches another one. */
-    forget(): void {
-      kept = undefined;
+    /** The provider refused it: the next call fetches another one. @param refused only where it still is this one */
+    forget(refused?: string): void {
+      if (refused === undefined || kept?.value === refused) kept = undefined;
     },
   };
 }

@@ -1,21 +1,19 @@
 import { groupByHost } from '../../../dns/group-by-host.js';
-import { recordKey } from '../../../dns/record.js';
+import { type DnsRecord, recordKey } from '../../../dns/record.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from '../../provider.js';
 import { timeIsOver, withinDeadline } from '../http/deadline-context.js';
 import { NotBegun } from '../http/errors.js';
 import { endsList, failed, notTried } from './outcomes.js';
 
-/** The hosts that a change touches: two where it moves a record. */
-const hostsOf = (change: Change): string[] => [
-  ...new Set([
-    ...(change.op === 'create' ? [] : [change.before.host]),
-    ...(change.op === 'delete' ? [] : [change.after.host]),
-  ]),
-];
+/** What a change touches: the record that it makes, and the record as it was. */
+export function touched(change: Change): DnsRecord[] {
+  if (change.op === 'create') return [change.after];
+  return change.op === 'delete' ? [change.before] : [change.after, change.before];
+}
 
 /** Positions of the changes, grouped: those of one host, or of hosts between which a record moves, are one group. */
 export const tied = (changes: readonly Change[]): number[][] =>
-  groupByHost([...changes.keys()], (i) => hostsOf(changes[i] as Change));
+  groupByHost([...changes.keys()], (i) => touched(changes[i] as Change).map(({ host }) => host));
 
 /**
  * Positions of the changes, grouped as in `tied`, deletions first within a group, else in their order: but a change
@@ -80,20 +78,37 @@ export function inChunks(apply: DnsProvider['apply'], size: number, whole = fals
       options.deadline,
       async () => {
         if (options.atomic && whole && changes.length > size) return changes.map(() => failed(tooLong(changes, size)));
-        const outcomes: Outcome[] = new Array(changes.length);
-        let stop: Outcome | undefined;
-        for (const chunk of chunksOf(changes, size)) {
-          if (timeIsOver()) stop ??= notTried();
-          const list = chunk.map((i) => changes[i] as Change);
-          const part = stop ? chunk.map(() => stop as Outcome) : await apply(zone, list, options);
-          for (const [at, i] of chunk.entries()) outcomes[i] = part[at] as Outcome;
-          const end = stop ?? part.find((o) => !o.ok && (options.atomic || endsList(o.error)));
-          if (end && !end.ok) stop ??= end.tried ? notTried(end.error) : end;
-        }
-        return outcomes;
+        return inTurn(changes, chunksOf(changes, size), (list) => apply(zone, list, options), options.atomic);
       },
       options.heldUntil,
     );
+}
+
+/**
+ * Carries out parts of a list, each given by its positions, one after the other: what comes behind the deadline, or a
+ * failure that ends the list, is not tried.
+ */
+export async function inTurn(
+  changes: readonly Change[],
+  parts: readonly number[][],
+  carryOut: (list: Change[]) => Promise<Outcome[]>,
+  atomic = false,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = new Array(changes.length);
+  let stop: Outcome | undefined;
+  for (const part of parts) {
+    if (timeIsOver()) stop ??= notTried();
+    const done = stop ? part.map(() => stop as Outcome) : await carryOut(part.map((i) => changes[i] as Change));
+    for (const [at, i] of part.entries()) outcomes[i] = done[at] as Outcome;
+    stop ??= stopAfter(done, atomic);
+  }
+  return outcomes;
+}
+
+/** The outcome of all that follows in a list: undefined where it goes on. */
+function stopAfter(outcomes: readonly Outcome[], atomic: boolean): Outcome | undefined {
+  const end = outcomes.find((outcome) => endsList(outcome, atomic));
+  return end && !end.ok && end.tried ? notTried(end.error) : end;
 }
 
 const tooLong = ({ length }: readonly Change[], size: number) =>

@@ -1,27 +1,46 @@
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../../dns/record.js';
-import type { Apply, ApplyOptions, Change, Outcome, RemoteZone } from '../../provider.js';
+import type { Apply, ApplyOptions, Change, DnsProvider, Outcome, RemoteZone } from '../../provider.js';
 import { changing, reading, timeIsOver, withinDeadline } from '../http/deadline-context.js';
 import { asProviderError, cutShort, NotBegun, ProviderError } from '../http/errors.js';
 import type { SetKey } from '../rrsets/record-set.js';
 import { byHost } from './chunks.js';
-import { inPlace, orGone } from './in-place.js';
+import { inList, inPlace, orGone } from './in-place.js';
+import { changedThere, merged, mergedAll } from './merged.js';
 import { endsList, failed, notTried } from './outcomes.js';
 import { difference, type RecordVerbs, type Written } from './record-verbs.js';
+import { inSeparateCalls } from './separate-calls.js';
 
-/** The verbs with what is declared beside them: `judge`, `fixed` and `vague`. */
-function asDeclared(given: RecordVerbs): RecordVerbs {
-  const { judge, fixed = [], vague } = given;
+const THERE = 'There is such a record already';
+
+/** @throws ProviderError where the record is among these: the vendor would make it once more (see `doubles`) */
+export function refuseTwin(found: readonly RemoteRecord[], record: DnsRecord): void {
+  if (found.some((one) => sameRecord(one, record))) throw new ProviderError('rejected', THERE, false);
+}
+
+/** `isDuplicate` of a vendor that never says so itself. */
+export const isFound = ({ message }: ProviderError): boolean => message === THERE;
+
+/** The verbs with what is declared beside them: `judge`, `fixed`, `vague`, `doubles`, `turn` and `note`. */
+function asDeclared(all: RecordVerbs): RecordVerbs {
+  const { judge, fixed = [], vague, doubles, turn, note } = all;
+  const given: RecordVerbs = turn || note ? { ...all, ...inSeparateCalls(all) } : all;
   const proved = <T>(zone: RemoteZone, before: RemoteRecord, write: () => Promise<T>): Promise<T> =>
     vague ? orGone(write, async () => given.readRecord?.(zone, before)) : write();
+  const assertNew = async (zone: RemoteZone, record: DnsRecord) =>
+    refuseTwin((await given.findRecords?.(zone, record)) ?? [], record);
   const verbs: RecordVerbs = {
     ...given,
     async createRecord(zone, record) {
       judge?.(record);
+      if (doubles === true || doubles === record.type) await assertNew(zone, record);
       return given.createRecord(zone, record);
     },
     async updateRecord(zone, before, after, changed) {
       judge?.(after);
-      if (fixed.some((field) => changed.has(field))) return inPlace(verbs, zone, before, after);
+      if (fixed.some((field) => changed.has(field))) {
+        if (doubles === 'moved') await assertNew(zone, after);
+        return inPlace(verbs, zone, before, after);
+      }
       return proved(zone, before, () => given.updateRecord(zone, before, after, changed));
     },
     deleteRecord: (zone, before) => proved(zone, before, () => given.deleteRecord(zone, before)),
@@ -48,15 +67,15 @@ export function fromRecords(given: RecordVerbs, { parallel = 1 } = {}): Apply {
       if (verbs.batch && changes.length > 1 && !timeIsOver()) {
         await inOneCall(verbs, zone, changes, { order: hosts.flat(), outcomes, atomic: options?.atomic ?? false });
       }
+      const unlessStopped = async (change: Change): Promise<Outcome> => {
+        if (timeIsOver()) stop ??= notTried();
+        const outcome = stop ?? (await one(verbs, zone, change));
+        if (endsList(outcome, options?.atomic)) stop ??= notTried(outcome.error);
+        return outcome;
+      };
       const worker = async () => {
         for (let host = hosts.shift(); host; host = hosts.shift()) {
-          for (const i of host) {
-            if (outcomes[i]) continue;
-            if (timeIsOver()) stop ??= notTried();
-            const outcome: Outcome = stop ?? (await one(verbs, zone, changes[i] as Change));
-            outcomes[i] = outcome;
-            if (!outcome.ok && (options?.atomic || endsList(outcome.error))) stop ??= notTried(outcome.error);
-          }
+          for (const i of host) outcomes[i] ??= await unlessStopped(changes[i] as Change);
         }
       };
       await Promise.all(Array.from({ length: options?.atomic ? 1 : parallel }, worker));
@@ -69,6 +88,21 @@ export function fromRecords(given: RecordVerbs, { parallel = 1 } = {}): Apply {
     key && !more.length ? reading(() => findRecords(zone, wantedAt(key))) : null;
   return Object.assign(apply, { recordsAt });
 }
+
+/**
+ * `listRecords` and `apply` of such a vendor. What the verbs do not find themselves, one record or those of a name and
+ * type, is found among all records of the zone.
+ */
+export const fromList = (
+  records: (zone: RemoteZone) => Promise<RemoteRecord[]>,
+  verbs: RecordVerbs,
+): Pick<DnsProvider, 'listRecords' | 'apply'> => ({
+  listRecords: (zone) => records(zone),
+  apply: fromRecords({
+    ...{ readRecord: inList(records), findRecords: (zone) => records(zone), listAll: (zone) => records(zone) },
+    ...verbs,
+  }),
+});
 
 /** A record that stands for its set: vendors look for the name and the type. */
 const wantedAt = ({ host, type, line = 'default' }: SetKey): DnsRecord => ({
@@ -90,34 +124,57 @@ async function inOneCall(verbs: RecordVerbs, zone: RemoteZone, changes: readonly
   const settle = (outcome: Outcome) => {
     for (const i of left()) outcomes[i] = outcome;
   };
-  for (const i of order) {
-    try {
-      outcomes[i] = (await needless(verbs, zone, changes[i] as Change)) as Outcome;
-    } catch (error) {
-      outcomes[i] = failed(asProviderError(error));
-    }
-    const outcome = outcomes[i];
-    // nothing is written so far
-    if (outcome && !outcome.ok && (atomic || endsList(outcome.error))) return settle(notTried(outcome.error));
-  }
+  const end = await skipNeedless(verbs, zone, changes, list);
+  // nothing is written so far
+  if (end) return settle(notTried(end));
   for (let sent = left(); sent.length > 1; sent = left()) {
-    const some = sent.map((i) => changes[i] as Change);
-    try {
-      const done = await changing(async () => outcomesOf(some, (await verbs.batch?.(zone, some)) ?? []));
-      for (const [at, i] of sent.entries()) outcomes[i] = done[at] as Outcome;
-    } catch (error) {
-      const failure = asProviderError(error);
-      const refused = failure.kind === 'rejected' || failure.kind === 'not_found';
-      if (failure.mayHaveApplied || !refused) return settle(failed(failure));
-      if (!atomic) return;
-      // what is gone need not be deleted, what exists not created: it must not take the rest of the list with it
-      for (const i of sent) {
-        const known = await isDone(verbs, zone, changes[i] as Change, failure);
-        if (known) outcomes[i] = known;
-      }
-      if (left().length === sent.length) return settle(failed(failure));
-    }
+    const failure = await sendAll(verbs, zone, changes, sent, outcomes);
+    if (!failure) return;
+    if (!isRefused(failure)) return settle(failed(failure));
+    if (!atomic) return;
+    // what is gone need not be deleted, what exists not created: it must not take the rest of the list with it
+    for (const i of sent) outcomes[i] = (await isDone(verbs, zone, changes[i] as Change, failure)) as Outcome;
+    if (left().length === sent.length) return settle(failed(failure));
   }
+}
+
+/** Sends changes in one call and notes their outcomes. @returns the failure of the call */
+async function sendAll(
+  verbs: RecordVerbs,
+  zone: RemoteZone,
+  changes: readonly Change[],
+  sent: readonly number[],
+  outcomes: Outcome[],
+): Promise<ProviderError | null> {
+  const some = sent.map((i) => changes[i] as Change);
+  try {
+    const done = await changing(async () => {
+      const given = await mergedAll(verbs, zone, some);
+      return outcomesOf(some, given, (await verbs.batch?.(zone, given)) ?? []);
+    });
+    for (const [at, i] of sent.entries()) outcomes[i] = done[at] as Outcome;
+    return null;
+  } catch (error) {
+    return asProviderError(error);
+  }
+}
+
+const isRefused = ({ kind, mayHaveApplied }: ProviderError): boolean =>
+  !mayHaveApplied && (kind === 'rejected' || kind === 'not_found');
+
+/** Notes the outcomes of changes of which nothing is to be sent. @returns the failure that ends the list */
+async function skipNeedless(
+  verbs: RecordVerbs,
+  zone: RemoteZone,
+  changes: readonly Change[],
+  { order, outcomes, atomic }: List,
+): Promise<ProviderError | null> {
+  for (const i of order) {
+    const outcome = await needless(verbs, zone, changes[i] as Change).catch((error) => failed(asProviderError(error)));
+    outcomes[i] = outcome as Outcome;
+    if (endsList(outcome, atomic)) return outcome.error;
+  }
+  return null;
 }
 
 /** The outcome of a change of which nothing is to be sent, if so. @throws ProviderError */
@@ -129,11 +186,18 @@ async function needless(verbs: RecordVerbs, zone: RemoteZone, change: Change): P
   return same ? { ok: true, remoteId: change.before.remoteId } : undefined;
 }
 
-function outcomesOf(changes: readonly Change[], written: readonly (Written | null)[]): Outcome[] {
+/** @param given the changes as they were sent */
+function outcomesOf(
+  changes: readonly Change[],
+  given: readonly Change[],
+  written: readonly (Written | null)[],
+): Outcome[] {
   if (written.length !== changes.length) throw cutShort('outcome of each change').applied(true);
-  return changes.map((change, at) =>
-    change.op === 'delete' ? { ok: true, remoteId: null } : done(written[at] ?? '', change.after),
-  );
+  return changes.map((change, at) => {
+    if (change.op === 'delete') return { ok: true, remoteId: null };
+    const [one, sent] = [written[at] ?? '', given[at] as Change];
+    return done(sent.op === 'update' ? asWritten(one, sent, change.after) : one, change.after);
+  });
 }
 
 /** The outcome of a change that the refusal of a list may be about, and that is certainly as it was wished. */
@@ -142,14 +206,14 @@ async function isDone(
   zone: RemoteZone,
   change: Change,
   why: ProviderError,
-): Promise<Outcome | null> {
+): Promise<Outcome | undefined> {
   if (change.op === 'delete' && why.kind === 'not_found' && verbs.readRecord) {
     const isThere = await verbs.readRecord(zone, change.before).then(Boolean, (error) => !isGone(error));
-    return isThere ? null : { ok: true, remoteId: null };
+    return isThere ? undefined : { ok: true, remoteId: null };
   }
-  if (change.op !== 'create' || why.kind !== 'rejected' || !verbs.isDuplicate?.(why)) return null;
+  if (change.op !== 'create' || why.kind !== 'rejected' || !verbs.isDuplicate?.(why)) return undefined;
   const twin = await twinOf(verbs, zone, change.after);
-  return twin && !difference(twin, change.after).size ? { ok: true, remoteId: twin.remoteId } : null;
+  return twin && !difference(twin, change.after).size ? { ok: true, remoteId: twin.remoteId } : undefined;
 }
 
 async function one(verbs: RecordVerbs, zone: RemoteZone, change: Change): Promise<Outcome> {
@@ -193,12 +257,6 @@ async function guard(verbs: RecordVerbs, zone: RemoteZone, change: Change & { op
   return failed(changedThere(found));
 }
 
-function changedThere(found: RemoteRecord | null): ProviderError {
-  const error = new ProviderError('changed', 'The record was changed at the provider since it was read', false);
-  error.found = found;
-  return error;
-}
-
 async function create(verbs: RecordVerbs, zone: RemoteZone, record: DnsRecord): Promise<Written> {
   try {
     return await verbs.createRecord(zone, record);
@@ -206,7 +264,7 @@ async function create(verbs: RecordVerbs, zone: RemoteZone, record: DnsRecord): 
     if (!(error instanceof ProviderError) || error.kind !== 'rejected' || error instanceof NotBegun) throw error;
     // a part of it was carried out: what is found may be that
     if (error.mayHaveApplied) throw error;
-    if (verbs.isDuplicate && !verbs.isDuplicate(error)) throw error;
+    if (verbs.isDuplicate && !isFound(error) && !verbs.isDuplicate(error)) throw error;
     const twin = await twinOf(verbs, zone, record);
     if (!twin) throw error;
     const fields = difference(twin, record);
@@ -218,15 +276,8 @@ async function update(verbs: RecordVerbs, zone: RemoteZone, before: RemoteRecord
   const fields = difference(before, after);
   if (fields.size === 0) return before.remoteId;
   try {
-    // what is switched by a call of its own replaces nothing
-    const isSwitched = fields.size === 1 && fields.has('enabled');
-    if (!verbs.whole || isSwitched || fields.has('type')) return await verbs.updateRecord(zone, before, after, fields);
-    const held = (await verbs.readRecord?.(zone, before)) ?? null;
-    if (!held) throw new ProviderError('not_found', 'There is no such record at the provider any more', false);
-    const { remoteId: _id, readOnly: _readOnly, ...theirs } = held;
-    const wanted: DnsRecord = { ...theirs, ...Object.fromEntries([...fields].map((field) => [field, after[field]])) };
-    const written = await verbs.updateRecord(zone, held, wanted, fields);
-    return typeof written === 'string' ? { ...wanted, remoteId: written, readOnly: false } : written;
+    const change = await merged(verbs, zone, { op: 'update', before, after }, fields);
+    return asWritten(await verbs.updateRecord(zone, change.before, change.after, fields), change, after);
   } catch (error) {
     // where a change gives a record another id: the answer to the same wish was lost
     const twin = isGone(error) ? await twinOf(verbs, zone, after) : null;
@@ -234,6 +285,12 @@ async function update(verbs: RecordVerbs, zone: RemoteZone, before: RemoteRecord
     return twin.remoteId;
   }
 }
+
+/** An answer that is just an id, with the record that was written where that is not quite what was asked for. */
+const asWritten = (written: Written, change: Change & { op: 'update' }, asked: DnsRecord): Written =>
+  typeof written === 'string' && change.after !== asked
+    ? { ...change.after, remoteId: written, readOnly: false }
+    : written;
 
 /** The record that is the same one at the provider; null when there is none, or nobody can tell. */
 const twinOf = async (verbs: RecordVerbs, zone: RemoteZone, record: DnsRecord): Promise<RemoteRecord | null> =>

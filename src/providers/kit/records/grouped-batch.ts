@@ -29,7 +29,7 @@ export async function groupedBatch<T>(
     for (const [i, [list]] of sent.entries()) {
       const change = changes[i] as Change;
       const answers = left.get(list) ?? [];
-      const at = found[i] || change.op === 'delete' ? -1 : answers.findIndex((one) => likeness(one, change) >= sure);
+      const at = found[i] ? -1 : answers.findIndex((one) => likeness(one, change) >= sure);
       if (at >= 0) found[i] = answers.splice(at, 1)[0] ?? null;
     }
   if (found.some((one, i) => !one && changes[i]?.op !== 'delete')) throw cutShort('answer of each').applied(true);

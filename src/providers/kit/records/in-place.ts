@@ -98,8 +98,11 @@ async function putBack(
   await verbs.createRecord(zone, before);
 }
 
-/** `readRecord` of a vendor that has no call for one record: finds it in the whole list. */
-export const inList =
-  (list: (zone: RemoteZone) => Promise<readonly RemoteRecord[]>): NonNullable<RecordVerbs['readRecord']> =>
-  async (zone, { remoteId }) =>
-    (await list(zone)).find((record) => record.remoteId === remoteId) ?? null;
+/** `readRecord` of a vendor that has no call for one record: finds it among those of its name and type. */
+export const inFound =
+  (find: NonNullable<RecordVerbs['findRecords']>) =>
+  async (zone: RemoteZone, before: RemoteRecord): Promise<RemoteRecord | null> =>
+    (await find(zone, before)).find(({ remoteId }) => remoteId === before.remoteId) ?? null;
+
+/** The same, which finds it in the whole list. */
+export const inList = (list: (zone: RemoteZone) => Promise<RemoteRecord[]>) => inFound((zone) => list(zone));

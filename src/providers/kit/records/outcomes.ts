@@ -1,3 +1,4 @@
+import type { Outcome } from '../../provider.js';
 import { NotBegun, type ProviderError } from '../http/errors.js';
 
 /** The outcome of a change that failed. */
@@ -12,6 +13,9 @@ export const notTried = (why?: ProviderError) => {
   return failed(again ? error.retryAt(Date.parse(again)) : error);
 };
 
-/** Whether the next change of a list would fail in the same way. */
-export const endsList = ({ kind }: ProviderError): boolean =>
-  kind === 'auth' || kind === 'unavailable' || kind === 'rate_limit';
+/** Whether the next change of a list would fail in the same way, or the list is atomic and has failed. */
+export function endsList(outcome: Outcome | undefined, atomic = false): outcome is Outcome & { ok: false } {
+  if (!outcome || outcome.ok) return false;
+  const { kind } = outcome.error;
+  return atomic || kind === 'auth' || kind === 'unavailable' || kind === 'rate_limit';
+}

@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<string, number>> = { MX: 1, SRV: 3 };
 
 /** What a record has besides; `enabled` and the like are those of `fromRdata` unless said otherwise. */
 type OwnFields = Partial<
-  Pick<RemoteRecord, 'enabled' | 'line' | 'priority' | 'readOnly' | 'remark' | 'value' | 'weight'>
+  Pick<RemoteRecord, 'enabled' | 'line' | 'priority' | 'proxied' | 'readOnly' | 'remark' | 'value' | 'weight'>
 >;
 
 /**

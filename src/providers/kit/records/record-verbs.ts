@@ -32,8 +32,15 @@ export interface RecordVerbs {
    * @throws ProviderError
    */
   batch?(zone: RemoteZone, changes: readonly Change[]): Promise<readonly (Written | null)[]>;
-  /** an update replaces the whole record: it is read before, and what is not changed stays as the vendor has it */
+  /**
+   * An update replaces the whole record, or `updateRecord` sends more than `difference`: the record is read before, and
+   * what is not changed stays as the vendor has it; what `turn` and `note` write replaces nothing.
+   */
   whole?: boolean;
+  /** of `whole`: what `updateRecord` writes by a call of its own when nothing else changes */
+  apart?: readonly (keyof DnsRecord)[];
+  /** All records of the zone, for several that are read at once. @throws ProviderError */
+  listAll?(zone: RemoteZone): Promise<RemoteRecord[]>;
   /** whether a refused creation means that the record exists; left out: each may, of those that were sent */
   isDuplicate?(error: ProviderError): boolean;
   /** Throws for what the vendor cannot hold, before anything is sent, or goes to make room for it: best `NotBegun`. */
@@ -42,6 +49,16 @@ export interface RecordVerbs {
   fixed?: readonly (keyof DnsRecord)[];
   /** refusals do not tell what is wrong: by `readRecord` it is seen whether the record is gone (see `orGone`) */
   vague?: boolean;
+  /**
+   * it would take an identical record once more: it is looked for, by `findRecords`, before one is created; `'TXT'`: a
+   * text that it holds in another form; `'moved'`: it would answer that one, which is looked for where another record
+   * shall take its place
+   */
+  doubles?: boolean | 'TXT' | 'moved';
+  /** Switches a record by a call of its own: `createRecord` makes it enabled, `updateRecord` leaves that alone. */
+  turn?(zone: RemoteZone, id: string, enabled: boolean): Promise<unknown>;
+  /** Writes the remark by a call of its own; `createRecord` and `updateRecord` leave it alone. */
+  note?(zone: RemoteZone, id: string, remark: string): Promise<unknown>;
 }
 
 const FIELDS = ['host', 'type', 'value', 'ttl', 'priority', 'weight', 'line', 'proxied', 'enabled'] as const;
@@ -71,5 +88,5 @@ export const changedPart = (
 
 /** Verbs that call each other: those of one record, all of them there. */
 export type AllRecordVerbs = Required<
-  Omit<RecordVerbs, 'isDuplicate' | 'batch' | 'judge' | 'fixed' | 'vague' | 'whole'>
+  Pick<RecordVerbs, 'createRecord' | 'updateRecord' | 'deleteRecord' | 'readRecord' | 'findRecords'>
 >;

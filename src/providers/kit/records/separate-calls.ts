@@ -1,28 +1,20 @@
-import type { DnsRecord, RemoteRecord } from '../../../dns/record.js';
-import type { RemoteZone } from '../../provider.js';
 import { following } from '../http/deadline-context.js';
-import type { Difference, RecordVerbs } from './record-verbs.js';
+import type { RecordVerbs, Written } from './record-verbs.js';
 
-/** The writes of a vendor that enables records, or stores their remarks, by separate calls. */
-interface SeparateCalls {
-  /** Creates a record, enabled, with all other fields. @returns its id @throws ProviderError */
-  create(zone: RemoteZone, record: DnsRecord): Promise<string>;
-  /** Writes all other fields. @returns the id from now on @throws ProviderError */
-  update(zone: RemoteZone, before: RemoteRecord, after: DnsRecord, changed: Difference): Promise<string>;
-  turn?(zone: RemoteZone, id: string, enabled: boolean): Promise<unknown>;
-  note?(zone: RemoteZone, id: string, remark: string): Promise<unknown>;
-}
+type Writes = Pick<RecordVerbs, 'createRecord' | 'updateRecord'>;
+
+const idOf = (written: Written): string => (typeof written === 'string' ? written : written.remoteId);
 
 /**
  * Writes a record in as many calls as its fields need: it is disabled first and enabled last. When a later call fails,
  * the failure says `mayHaveApplied`.
  */
-export function inSeparateCalls(verbs: SeparateCalls): Pick<RecordVerbs, 'createRecord' | 'updateRecord'> {
+export function inSeparateCalls(verbs: Writes & Pick<RecordVerbs, 'turn' | 'note'>): Writes {
   const { turn, note } = verbs;
   return {
     async createRecord(zone, record) {
       const { enabled, remark = '' } = record;
-      const id = await verbs.create(zone, record);
+      const id = idOf(await verbs.createRecord(zone, record));
       if (!enabled) await following(async () => turn?.(zone, id, false));
       if (remark) await following(async () => note?.(zone, id, remark));
       return id;
@@ -41,7 +33,7 @@ export function inSeparateCalls(verbs: SeparateCalls): Pick<RecordVerbs, 'create
       if (turned && !enabled) await step(() => turn(zone, id, false));
       if (others.length) {
         await step(async () => {
-          id = await verbs.update(zone, before, after, changed);
+          id = idOf(await verbs.updateRecord(zone, before, after, changed));
         });
       }
       if (noted) await step(() => note(zone, id, remark));

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Change, DnsProvider, Outcome } from '../../provider.js';
+import type { Change, DnsProvider, Outcome, RemoteZone } from '../../provider.js';
 import { LONGEST_TIMER_MS } from '../http/rate-limiter.js';
 import { notTried } from '../records/outcomes.js';
 
@@ -34,26 +34,7 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
 
     /** Sends what waits, call by call, until nothing is left. */
     const drain = async (line: Waiter[]): Promise<void> => {
-      while (line.length) {
-        const now = performance.now();
-        const waiters = line.splice(0, most);
-        for (const { timer } of waiters) clearTimeout(timer);
-        const able = waiters.filter(({ deadline }) => deadline >= now + LEAST_MS);
-        const some = able.length ? able : waiters.filter(({ deadline }) => deadline > now).slice(0, 1);
-        for (const waiter of waiters) if (!some.includes(waiter)) waiter.answer(notTried());
-        const [first] = some;
-        if (!first) continue;
-        const deadline = Math.min(...some.map((waiter) => waiter.deadline));
-        try {
-          const list = some.map((waiter) => waiter.change);
-          const heldUntil = () => Math.min(...some.map((waiter) => waiter.heldUntil()));
-          const bounds = { ...(Number.isFinite(deadline) && { deadline }), heldUntil };
-          const outcomes = await first.inside(() => apply(zone, list, bounds));
-          for (const [i, { answer }] of some.entries()) answer(outcomes[i] as Outcome);
-        } catch (error) {
-          for (const { fail } of some) fail(error);
-        }
-      }
+      while (line.length) await inOneCall(apply, zone, line.splice(0, most));
       waiting.delete(zone.id);
     };
     return new Promise((resolve, reject) => {
@@ -77,4 +58,30 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
       void drain(own);
     });
   };
+}
+
+/** Sends the changes of those who have time for a call as one list; the others are answered at once. */
+async function inOneCall(apply: DnsProvider['apply'], zone: RemoteZone, waiters: readonly Waiter[]): Promise<void> {
+  for (const { timer } of waiters) clearTimeout(timer);
+  const joining = withTime(waiters);
+  for (const waiter of waiters) if (!joining.includes(waiter)) waiter.answer(notTried());
+  const [first] = joining;
+  if (!first) return;
+  const deadline = Math.min(...joining.map((waiter) => waiter.deadline));
+  try {
+    const list = joining.map((waiter) => waiter.change);
+    const heldUntil = () => Math.min(...joining.map((waiter) => waiter.heldUntil()));
+    const bounds = { ...(Number.isFinite(deadline) && { deadline }), heldUntil };
+    const outcomes = await first.inside(() => apply(zone, list, bounds));
+    for (const [i, { answer }] of joining.entries()) answer(outcomes[i] as Outcome);
+  } catch (error) {
+    for (const { fail } of joining) fail(error);
+  }
+}
+
+/** Those whose deadlines leave time for a call; where there are none, the first whose deadline has not passed. */
+function withTime(waiters: readonly Waiter[]): readonly Waiter[] {
+  const now = performance.now();
+  const able = waiters.filter(({ deadline }) => deadline >= now + LEAST_MS);
+  return able.length ? able : waiters.filter(({ deadline }) => deadline > now).slice(0, 1);
 }

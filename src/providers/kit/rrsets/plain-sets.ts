@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { relativeName } from '../../../dns/names.js';
-import { DEFAULT_TTL, fromRdata, type RemoteRecord } from '../../../dns/record.js';
+import { DEFAULT_TTL, fromRdata, isKnownType, MANAGED_TYPES, type RemoteRecord } from '../../../dns/record.js';
 import { due, turn } from '../../../platform/common/turns.js';
 import type { RemoteZone } from '../../provider.js';
-import { cutShort } from '../http/errors.js';
-import type { RrsetVerbs } from './from-rrsets.js';
-import { derivedId, keyText, type RecordSet, type SetKey, type SetMember } from './record-set.js';
+import { cutShort, neededList } from '../http/errors.js';
+import { isSound, placeOf, rawText, textOf, unreadable } from '../values/unreadable.js';
+import { derivedId, extraText, filled, keyText, type RecordSet, type SetKey, type SetMember } from './record-set.js';
 
 /** A record set, or a part of one, as name servers hold it. */
 export interface PlainSet {
@@ -13,78 +14,260 @@ export interface PlainSet {
   type: string;
   /** seconds */
   ttl: number;
-  /** rdata in presentation form; enabled unless said otherwise */
-  values: readonly { rdata: string; enabled?: boolean; raw?: unknown }[];
-  /** the values are shown, not edited: an alias, a routing policy; the texts stand for them as they are */
-  readOnly?: boolean;
+  /** enabled unless said otherwise */
+  values: readonly PlainValue[];
+  /** why its values are only shown, as texts: an alias, a routing policy; in words that begin with "It" */
+  readOnly?: string | undefined;
   line?: string;
+  /** left out: what `extra` has */
   raw?: unknown;
+  /** see `RecordSet` */
+  extra?: object | undefined;
+  /** an entry that is not understood, as it came; of the rest of the set only its place counts then, if there is one */
+  entry?: unknown;
 }
 
-const isSet = ({ name, type, ttl, values }: PlainSet): boolean =>
-  [name, type, ...values.map((value) => value.rdata)].every((text) => typeof text === 'string') &&
-  Number.isInteger(ttl);
+interface PlainValue {
+  /** in presentation form */
+  rdata: string;
+  enabled?: boolean;
+  /** left out: what `extra` has */
+  raw?: unknown;
+  /** what the vendor keeps with the value besides its text and state; left out: nothing, or what `raw` has */
+  own?: unknown;
+  /** fields of `raw` that stay with the record where it moves, or is disabled by being taken away here */
+  extra?: object | undefined;
+  /** it is not understood, and `rdata` is the vendor's own form of it */
+  unread?: boolean;
+}
 
-/** The record sets of an answer. @throws ProviderError `unavailable` when it holds no list of well-formed sets */
+/**
+ * The record sets of an answer. One without values is not understood, unless it says why it is only shown: what it
+ * holds would be written over.
+ * @throws ProviderError `unavailable` when it holds no list of entries
+ */
 export function plainSets<T>(list: readonly T[] | undefined, plain: (set: T) => PlainSet): PlainSet[] {
-  try {
-    const sets = (list as readonly T[]).map(plain);
-    if (sets.every(isSet)) return sets;
-  } catch {
-    // said below: a part is missing, or of another form
-  }
-  throw cutShort('record sets');
+  return neededList(list, 'record sets').map((entry) => {
+    try {
+      const set = plain(entry);
+      const isPlaced = [set.name, set.type].every((text) => isSound(text, entry));
+      if (isPlaced && Number.isInteger(set.ttl) && (set.values.length > 0 || set.readOnly !== undefined))
+        return { ...set, values: set.values.map((value) => readable(value, entry)) };
+      if (isPlaced && set.name && set.type) return unread(entry, set);
+    } catch {
+      // a part is missing, or of another form
+    }
+    return unread(entry);
+  });
 }
+
+const unread = (entry: unknown, { name, type, line }: Partial<PlainSet> = {}): PlainSet => ({
+  ...{ name: name ?? '', type: type ?? '', ttl: DEFAULT_TTL, values: [], entry },
+  ...(line === undefined ? {} : { line }),
+});
+
+const readable = (value: PlainValue, entry: unknown): PlainValue =>
+  isSound(value.rdata, entry) ? value : { ...value, rdata: rawText(value.raw ?? entry), unread: true };
+
+/** Whether it is a SOA that can be read: only such a one proves that an answer is whole. */
+const provesZone = ({ type, values }: PlainSet): boolean =>
+  type === 'SOA' && values.length > 0 && values.every(({ unread }) => !unread);
 
 /** All sets of a zone, which has a SOA. @throws ProviderError without it: what is missing would be written away */
 export function withSoa(sets: PlainSet[], zone: string): PlainSet[] {
-  const isSoa = (set: PlainSet) => set.type === 'SOA' && relativeName(set.name, zone) === '@' && set.values.length > 0;
+  const isSoa = (set: PlainSet) => provesZone(set) && relativeName(set.name, zone) === '@';
   if (!sets.some(isSoa)) throw cutShort('SOA');
   return sets;
 }
 
+interface Member {
+  record: RemoteRecord;
+  own: SetMember;
+}
+
+/** A value with its id; null where it is outside of the zone or managed by the server. */
+function memberOf(
+  { name, type, ttl, readOnly, line = 'default', extra }: PlainSet,
+  { rdata, enabled = true, extra: kept, raw = kept, unread }: PlainValue,
+  zone: string,
+): Member | null {
+  const read = fromRdata(name, type, rdata, ttl, zone);
+  if (!read) return null;
+  const why = readOnly ?? (unread ? UNREAD : undefined);
+  const shown = why !== undefined && { value: rdata, priority: null, readOnly: true, readOnlyReason: why };
+  const own = filled(kept);
+  const more = extraText(own, filled(extra));
+  const record = { ...read, enabled, line, ...shown, ...(more && { extra: more }) };
+  const remoteId = derivedId(record);
+  const member = { remoteId, rdata, enabled, ...(raw === undefined ? {} : { raw }), ...(own && { extra: own }) };
+  return { record: { ...record, remoteId }, own: member };
+}
+
+const UNREAD = 'It has a part that is not understood here';
+const TWICE = 'It holds a value several times, and the provider counts each of them';
+const APART = 'It holds a value several times, each with settings of its own';
+
+/** Why nothing is written of sets that are not understood whole, by the text of their key. */
+type Reasons = Map<string, string>;
+
 /**
  * Values with their ids, those outside the zone or managed by the server left out. Texts that mean the same (TXT split
- * differently, names in another case) are one record; the one that is live counts.
+ * differently, names in another case) are one record. Those that the vendor tells apart stay apart, and their set is
+ * not written.
  */
-async function membersOf(sets: Iterable<PlainSet>, zone: string): Promise<{ record: RemoteRecord; own: SetMember }[]> {
-  const all = new Map<string, { record: RemoteRecord; own: SetMember }>();
-  for (const { name, type, ttl, values, readOnly, line = 'default' } of sets) {
-    for (const { rdata, enabled = true, raw } of values) {
+async function membersOf(sets: Iterable<PlainSet>, zone: string): Promise<{ members: Member[]; reasons: Reasons }> {
+  const all = new Map<string, Placed>();
+  const reasons: Reasons = new Map();
+  for (const set of sets) {
+    for (const value of set.values) {
       if (due()) await turn();
-      const read = fromRdata(name, type, rdata, ttl, zone);
-      if (!read) continue;
-      const record = { ...read, enabled, line, ...(readOnly && { value: rdata, priority: null, readOnly }) };
-      const remoteId = derivedId(record);
-      if (all.has(remoteId) && !enabled) continue;
-      const own = { remoteId, rdata, enabled, ...(raw === undefined ? {} : { raw }) };
-      all.set(remoteId, { record: { ...record, remoteId }, own });
+      const member = memberOf(set, value, zone);
+      if (member) place({ ...member, value, set }, all, reasons);
     }
   }
-  return [...all.values()];
+  return { members: [...all.values()], reasons };
+}
+
+type Placed = Member & { value: PlainValue; set: PlainSet };
+
+/** Puts a value beside those that were read before it. */
+function place(member: Placed, all: Map<string, Placed>, reasons: Reasons): void {
+  const { record, value, set } = member;
+  const hold = (why: string) => reasons.set(keyText(record), reasons.get(keyText(record)) ?? why);
+  if (record.readOnly && isKnownType(set.type)) hold(record.readOnlyReason ?? UNREAD);
+  const twin = all.get(record.remoteId);
+  const why = twin && whyApart(twin, member);
+  if (why !== undefined) {
+    hold(why);
+    const apart = renamed(member, all);
+    all.set(apart.record.remoteId, { ...apart, value, set });
+  } else if (!twin) all.set(record.remoteId, member);
+}
+
+/**
+ * Why the vendor counts two values that mean the same apart; undefined: it does not. Of one set they are one as long as
+ * they are written differently, of two entries as long as nothing at all differs in these.
+ */
+function whyApart(twin: Placed, one: Placed): string | undefined {
+  if (!isDeepStrictEqual(settingsOf(twin), settingsOf(one))) return APART;
+  const isSame = twin.set === one.set ? twin.own.rdata !== one.own.rdata : isDeepStrictEqual(rawOf(twin), rawOf(one));
+  return isSame ? undefined : TWICE;
+}
+
+const settingsOf = ({ own: { enabled }, value, set }: Placed) => [enabled, value.own ?? {}, set.ttl, set.extra];
+const rawOf = ({ own, value, set }: Placed) => [own.rdata, value.own ?? value.raw, set.raw];
+
+/** A value beside its twin, under an id of its own, shown as its text. */
+function renamed({ record, own }: Member, taken: ReadonlyMap<string, unknown>): Member {
+  const value = own.rdata;
+  for (let i = 1; ; i++) {
+    const remoteId = derivedId({ ...record, value: [value, 'twin', i].join('\0') });
+    if (taken.has(remoteId)) continue;
+    return { record: { ...record, value, priority: null, remoteId }, own: { ...own, remoteId } };
+  }
 }
 
 /** All records of record sets, those of large zones made in turns. */
-export const recordsIn = async (sets: Iterable<PlainSet>, zone: string): Promise<RemoteRecord[]> =>
-  (await membersOf(sets, zone)).map((member) => member.record);
+export async function recordsIn(sets: Iterable<PlainSet>, zone: string): Promise<RemoteRecord[]> {
+  const all = [...sets];
+  const { members, reasons } = await membersOf(all, zone);
+  const others = unreadIn(all, zone);
+  for (const record of others) reasons.set(keyText(record), record.readOnlyReason ?? UNREAD);
+  const records = members.map(({ record }) => {
+    const why = reasons.size ? reasons.get(keyText(record)) : undefined;
+    return why === undefined ? record : { readOnlyReason: why, ...record, readOnly: true };
+  });
+  return [...records, ...others];
+}
 
-/** What `readSets` answers for the keys, of all sets that were read. */
-export async function setsAt(keys: readonly SetKey[], sets: Iterable<PlainSet>, zone: string): Promise<RecordSet[]> {
+/** The entries that are not understood; those of types that the server maintains are never shown. */
+const unreadIn = (sets: readonly PlainSet[], zone: string): RemoteRecord[] =>
+  sets.flatMap((set) => {
+    const shown = set.entry !== undefined && unreadable(set.entry, zone);
+    const place = shown && placeIn(set, zone);
+    if (!place || MANAGED_TYPES.has(place.type ?? '')) return [];
+    const { host, type, line } = place;
+    const record = { ...shown, ...(host !== null && { host }), ...(type !== null && { type }), ...(line && { line }) };
+    // of all that the entry says: its text may be clipped
+    return { ...record, remoteId: derivedId({ ...record, value: textOf(set.entry) }) };
+  });
+
+interface Place {
+  host: string | null;
+  type: string | null;
+  line?: string | undefined;
+}
+
+/** Where an entry that is not understood stands, as far as that is known; null outside of the zone. */
+function placeIn({ name, type, line, entry }: PlainSet, zone: string): Place | null {
+  if (!name) return placeOf(entry, zone);
+  const host = relativeName(name, zone);
+  return host === null ? null : { host, type, line: line ?? 'default' };
+}
+
+/**
+ * What `readSets` answers for the keys, of all sets that were read. An entry of which neither name nor type is known is
+ * none of them where other names are listed, too: an answer about these keys alone would be about one of them.
+ * @param whole the whole zone is written with them, that entry included
+ */
+export async function setsAt(
+  keys: readonly SetKey[],
+  sets: Iterable<PlainSet>,
+  zone: string,
+  whole = false,
+): Promise<RecordSet[]> {
   const wanted = new Map(keys.map((key): [string, PlainSet[]] => [keyText(key), []]));
+  const hosts = new Set(keys.map(({ host }) => host));
+  const others: PlainSet[] = [];
+  let isList = false;
   for (const set of sets) {
     if (due()) await turn();
     const host = relativeName(set.name, zone);
-    if (host !== null) wanted.get(keyText({ ...set, host }))?.push(set);
+    isList ||= host !== null && !hosts.has(host);
+    if (set.entry !== undefined) others.push(set);
+    else if (host !== null) wanted.get(keyText({ ...set, host }))?.push(set);
   }
+  const near = whole || !isList ? others : others.filter((set) => hasPlace(set, zone));
   const found: RecordSet[] = [];
-  for (const key of keys) {
-    const parts = wanted.get(keyText(key)) ?? [];
-    const members = (await membersOf(parts, zone)).map((member) => member.own);
-    const live = parts.find((part) => part.values.some((v) => v.enabled !== false)) ?? parts[0];
-    const raw = live?.raw === undefined ? {} : { raw: live.raw };
-    found.push({ ...key, ttl: live?.ttl ?? DEFAULT_TTL, members, ...raw });
-  }
+  for (const key of keys) found.push(await setAt(key, wanted.get(keyText(key)) ?? [], near, zone));
   return found;
+}
+
+/** @param others the entries of the zone that are not understood */
+async function setAt(key: SetKey, parts: PlainSet[], others: readonly PlainSet[], zone: string): Promise<RecordSet> {
+  const { members, reasons } = await membersOf(parts, zone);
+  const entries = others.filter((set) => mayBeOf(set, key, zone));
+  const shown = unreadIn(entries, zone).filter(({ type, host }) => type === key.type && host === key.host);
+  const live = parts.find((part) => part.values.some((v) => v.enabled !== false)) ?? parts[0];
+  const why = parts.find((part) => part.readOnly !== undefined)?.readOnly ?? reasons.get(keyText(key));
+  const ttl = live?.ttl ?? DEFAULT_TTL;
+  const [raw = live?.extra, extra] = [live?.raw, filled(live?.extra)];
+  const readOnly = why ?? (entries.length ? UNREAD : undefined);
+  return {
+    ...{ ...key, ttl },
+    members: [
+      ...members.map(({ record, own }) => (record.ttl === ttl ? own : { ...own, ttl: record.ttl })),
+      ...shown.map(({ remoteId, value }) => ({ remoteId, rdata: value, enabled: true })),
+    ],
+    ...(readOnly === undefined ? {} : { readOnly }),
+    ...(extra && { extra }),
+    ...(raw === undefined ? {} : { raw }),
+  };
+}
+
+/** Whether anything is known of where an entry stands that is not understood. */
+function hasPlace(set: PlainSet, zone: string): boolean {
+  const place = placeIn(set, zone);
+  return place !== null && (place.host ?? place.type) !== null;
+}
+
+/** Whether an entry that is not understood may be of a set, by what can be read of its place. */
+function mayBeOf(set: PlainSet, key: SetKey, zone: string): boolean {
+  const place = placeIn(set, zone);
+  if (!place) return false;
+  const { host, type, line } = place;
+  const isThere = (host ?? key.host) === key.host && (type ?? key.type) === key.type;
+  return isThere && (line ?? key.line ?? 'default') === (key.line ?? 'default');
 }
 
 /**
@@ -96,8 +279,8 @@ export const fewOrAll =
     few: number,
     single: (zone: RemoteZone, key: SetKey) => Promise<PlainSet[]>,
     whole: (zone: RemoteZone) => Promise<PlainSet[]>,
-  ): RrsetVerbs['readSets'] =>
-  async (zone, keys) => {
+  ) =>
+  async (zone: RemoteZone, keys: readonly SetKey[]): Promise<RecordSet[]> => {
     const some = keys.length <= few && (await Promise.all(keys.map((key) => single(zone, key)))).flat();
     return setsAt(keys, some || (await whole(zone)), zone.name);
   };
@@ -144,7 +327,7 @@ export function provenSearch(search: (zone: string, name: string) => Promise<Pla
   const sees = async (zone: string): Promise<boolean> => {
     const known = proofs.get(zone);
     if (known && known.until > Date.now()) return known.sees;
-    const proof = ((await find(zone, `${zone}.`)) ?? []).some((set) => set.type === 'SOA');
+    const proof = ((await find(zone, `${zone}.`)) ?? []).some(provesZone);
     proofs.set(zone, { sees: proof, until: Date.now() + PROOF_MS });
     return proof;
   };

@@ -1,12 +1,12 @@
+import type { Credentials } from '../../provider.js';
 import { errorHooks, type VendorError } from '../http/errors.js';
 import type { CallOptions, Http, Method } from '../http/http-client.js';
 import { allPages } from '../http/pages.js';
-import { type AlibabaKey, signAcs3 } from './acs3.js';
+import { signAcs3 } from './acs3.js';
 import { signAlibabaRpc } from './alibaba-rpc.js';
 
 /** One of Alibaba Cloud's APIs whose parameters are all in the query. */
 interface AlibabaApi {
-  key: AlibabaKey;
   version: string;
   /** `rpc` is the older signature, version 1; `acs3` is version 3 */
   style: 'rpc' | 'acs3';
@@ -34,7 +34,12 @@ const KINDS = {
 };
 
 /** A client for such an API. */
-export function alibaba(base: Http, { key, version, style, gone = [], busy = [] }: AlibabaApi) {
+export function alibaba(
+  base: Http,
+  { access_key_id: accessKeyId = '', access_key_secret: accessKeySecret = '' }: Credentials,
+  { version, style, gone = [], busy = [] }: AlibabaApi,
+) {
+  const key = { accessKeyId, accessKeySecret };
   const signer = style === 'rpc' ? signAlibabaRpc : signAcs3;
   const kinds = { not_found: gone, ...KINDS, rate_limit: [...KINDS.rate_limit, ...busy] };
   const hooks = errorHooks(errorsOf, kinds);
@@ -42,7 +47,7 @@ export function alibaba(base: Http, { key, version, style, gone = [], busy = [] 
   const call = <T>(method: Method, action: string, more: CallOptions['query'], idempotent = true): Promise<T> => {
     const own = { Action: action, Version: version, Format: 'json' };
     const headers = { 'x-acs-action': action, 'x-acs-version': version };
-    const options = style === 'rpc' ? { query: { ...own, ...more } } : { query: more, headers };
+    const options = style === 'rpc' ? { query: { ...own, ...more } } : { query: more ?? {}, headers };
     return http.call<T>(method, '/', { ...options, idempotent });
   };
   const read = <T>(action: string, more: CallOptions['query'] = {}) => call<T>('GET', action, more);

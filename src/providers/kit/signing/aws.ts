@@ -14,11 +14,13 @@ function errorsOf(body: unknown): VendorError[] {
 }
 
 const AUTH = ['AccessDenied', 'InvalidClientTokenId', 'SignatureDoesNotMatch', 'ExpiredToken'];
+/** A set is not there, there already, or another, than the change of it says (words of Route 53, in many issues). */
+const CHANGED = [/but it (already exists|was not found)|but the values provided do not match the current values/];
 const LIMITS = ['Throttling', 'ThrottlingException', 'PriorRequestNotComplete'];
 
 /** Options of a client for a service of AWS that speaks XML: signature, errors, and what they mean. */
 export const awsXml = (key: SigV4Key, notFound: readonly string[]) => ({
   answers: 'xml' as const,
   sign: (request: Parameters<typeof signV4>[0]) => signV4(request, key),
-  ...errorHooks(errorsOf, { auth: AUTH, not_found: notFound, rate_limit: LIMITS }),
+  ...errorHooks(errorsOf, { changed: CHANGED, auth: AUTH, not_found: notFound, rate_limit: LIMITS }),
 });

@@ -23,11 +23,8 @@ export function signV4(request: OutgoingRequest, key: SigV4Key, now = new Date(t
   const { method, url, body = '' } = request;
   const date = compactTime(now);
   const scope = `${date.slice(0, 8)}/${key.region}/${key.service}/aws4_request`;
-  const headers: Record<string, string> = {
-    ...request.headers,
-    'x-amz-date': date,
-    ...(key.sessionToken && { 'x-amz-security-token': key.sessionToken }),
-  };
+  const headers: Record<string, string> = { ...request.headers, 'x-amz-date': date };
+  if (key.sessionToken) headers['x-amz-security-token'] = key.sessionToken;
   const signed = Object.entries({ ...headers, host: url.host })
     .map(([name, value]): [string, string] => [name.toLowerCase(), value.trim().replace(/\s+/g, ' ')])
     .filter(([name]) => !UNSIGNED.has(name))

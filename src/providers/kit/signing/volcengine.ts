@@ -24,11 +24,8 @@ export function signVolcengine(
   const { method, url, body } = request;
   const date = compactTime(now);
   const scope = `${date.slice(0, 8)}/${key.region}/${key.service}/request`;
-  const headers: Record<string, string> = {
-    ...request.headers,
-    'x-date': date,
-    ...(body === undefined ? {} : { 'x-content-sha256': hash(body) }),
-  };
+  const headers: Record<string, string> = { ...request.headers, 'x-date': date };
+  if (body !== undefined) headers['x-content-sha256'] = hash(body);
   const signed = canonicalHeaders({ ...headers, host: url.host }, (name) => name === 'host' || name.startsWith('x-'));
   const names = signed.map(([name]) => name).join(';');
   const lines = signed.map(([name, value]) => `${name}:${value}`);

@@ -15,6 +15,8 @@ const PARTS: Record<string, string> = {
   HTTPS: '#priority .target *value',
   TLSA: '#usage #selector #matching_type *certificate',
   SSHFP: '#algorithm #type *fingerprint',
+  DNSKEY: '#flags #protocol #algorithm *public_key',
+  SMIMEA: '#usage #selector #matching_type *certificate',
   DS: '#key_tag #algorithm #digest_type *digest',
   NAPTR: '#order #preference "flags "service "regexp .replacement',
 };

@@ -1,5 +1,5 @@
 import type { DnsRecord } from '../../../dns/record.js';
-import { tokens, utf8OrNull } from '../../../dns/text.js';
+import { tokens, txtPresentation, utf8OrNull } from '../../../dns/text.js';
 import { NotBegun } from '../http/errors.js';
 
 /** What the TXT records of a vendor cannot hold. */
@@ -63,4 +63,14 @@ export function textStrings(rdata: string): string[] {
     out.push(`${out.pop()}${c}`);
   }
   return out;
+}
+
+/**
+ * A text for a vendor that keeps it as it is, and reads strings in quotes where there are such: where it has quotes of
+ * its own, or is longer than one string, it is sent so.
+ */
+export function textOrStrings(text: string): string {
+  if (!text.includes('"') && Buffer.byteLength(text) <= 255) return text;
+  const quoted = (one: string) => `"${one.replace(/["\\]/g, '\\$&')}"`;
+  return textStrings(txtPresentation(text)).map(quoted).join(' ');
 }

@@ -10,6 +10,8 @@ import { keyText, type RecordSet, type SetKey, type SetMember } from '../rrsets/
 /** One record as name servers hold it; the parts are those of `PlainSet`. */
 interface PlainEntry extends Pick<PlainSet, 'name' | 'type' | 'ttl'> {
   rdata: string;
+  /** fields that stay with the record wherever it goes */
+  extra?: object;
 }
 
 /**
@@ -24,13 +26,21 @@ interface ZoneVerbs<E, Z extends { entries: readonly E[] }> {
    */
   readZone(zone: RemoteZone): Promise<Z>;
   plain(entry: E, zone: RemoteZone): PlainEntry;
-  /** The entry of a value that is new, or has another TTL; the member's `raw` is the entry whose place it takes. */
+  /**
+   * The entry of a value that is new, or has another TTL; the member's `raw` is the entry whose place it takes, or what
+   * stayed with it.
+   */
   entry(set: RecordSet, member: SetMember): E;
   /** @param sets those that change, as they shall be; their entries are in `whole` already @throws ProviderError */
   writeZone(zone: RemoteZone, whole: Z, sets: readonly RecordSet[]): Promise<unknown>;
   /** Throws for what the vendor cannot hold (see `refusing`), best `NotBegun`. */
   judge?(record: DnsRecord): void;
 }
+
+const asSet = ({ rdata, extra, ...set }: PlainEntry, raw?: unknown): PlainSet => ({
+  ...set,
+  values: [{ rdata, raw, extra }],
+});
 
 const ids = (set: RecordSet | undefined): string =>
   JSON.stringify(set?.members.map((member) => member.remoteId).toSorted());
@@ -44,11 +54,8 @@ export function fromZone<E, Z extends { entries: readonly E[] }>(
   verbs: ZoneVerbs<E, Z>,
 ): Pick<DnsProvider, 'listRecords' | 'apply'> {
   const setsOf = ({ entries }: Z, zone: RemoteZone): PlainSet[] =>
-    plainSets(entries, (entry) => {
-      const { rdata, ...set } = verbs.plain(entry, zone);
-      return { ...set, values: [{ rdata, raw: entry }] };
-    });
-  const at = (keys: readonly SetKey[], read: Z, zone: RemoteZone) => setsAt(keys, setsOf(read, zone), zone.name);
+    plainSets(entries, (entry) => asSet(verbs.plain(entry, zone), entry));
+  const at = (keys: readonly SetKey[], read: Z, zone: RemoteZone) => setsAt(keys, setsOf(read, zone), zone.name, true);
 
   /** For one list of changes: what is written is made of what its sets were read from. */
   function once(): RrsetVerbs {
@@ -60,27 +67,7 @@ export function fromZone<E, Z extends { entries: readonly E[] }>(
         return at(keys, read, zone);
       },
       async replaceSets(zone, sets, was) {
-        const keys = new Set(sets.map(keyText));
-        const touched = (entry: E) => {
-          const { name, type } = verbs.plain(entry, zone);
-          const host = relativeName(name, zone.name);
-          return host !== null && keys.has(keyText({ host, type }));
-        };
-        const places = new Map<unknown, E>();
-        const added: E[] = [];
-        for (const [i, set] of sets.entries()) {
-          for (const member of set.members) {
-            const entry = asRead<E>(member, set, was[i]) ?? verbs.entry(set, member);
-            if (member.raw === undefined) added.push(entry);
-            else places.set(member.raw, entry);
-          }
-        }
-        const entries: E[] = [];
-        for (const entry of read.entries) {
-          if (due()) await turn();
-          if (!touched(entry) || places.has(entry)) entries.push(places.get(entry) ?? entry);
-        }
-        entries.push(...added);
+        const entries = await edited(verbs, zone, read.entries, sets, was);
         await verbs.writeZone(zone, { ...read, entries }, sets);
         try {
           const now = await at(sets, await verbs.readZone(zone), zone);
@@ -99,8 +86,45 @@ export function fromZone<E, Z extends { entries: readonly E[] }>(
   };
 }
 
+/** The entries of a zone with sets as they shall be: what stays or is changed at its position, new ones at the end. */
+async function edited<E>(
+  verbs: Pick<ZoneVerbs<E, never>, 'plain' | 'entry'>,
+  zone: RemoteZone,
+  read: readonly E[],
+  sets: readonly RecordSet[],
+  was: readonly RecordSet[],
+): Promise<E[]> {
+  const keys = new Set(sets.map(keyText));
+  const touched = (entry: E) => {
+    const [{ name, type, entry: unread }] = plainSets([entry], (one) => asSet(verbs.plain(one, zone))) as [PlainSet];
+    const host = relativeName(name, zone.name);
+    // of a set with a part that is not understood nothing is written
+    return unread === undefined && host !== null && keys.has(keyText({ host, type }));
+  };
+  const made = sets.flatMap((set, i) =>
+    set.members.map((member): [unknown, E] => {
+      const entry = asRead<E>(member, set, was[i]) ?? verbs.entry({ ...set, ttl: member.ttl ?? set.ttl }, member);
+      return [member.raw, entry];
+    }),
+  );
+  const places = new Map(made);
+  const held: ReadonlySet<unknown> = new Set(read);
+  const entries: E[] = [];
+  for (const entry of read) {
+    if (due()) await turn();
+    if (!touched(entry) || places.has(entry)) entries.push(places.get(entry) ?? entry);
+  }
+  entries.push(...made.flatMap(([raw, entry]) => (held.has(raw) ? [] : [entry])));
+  return entries;
+}
+
 /** The vendor's own entry of a value that stays as it is. */
-function asRead<E>({ remoteId, rdata, raw }: SetMember, set: RecordSet, was: RecordSet | undefined): E | undefined {
-  const stays = set.ttl === was?.ttl && was.members.some((old) => old.remoteId === remoteId && old.rdata === rdata);
+function asRead<E>(
+  { remoteId, rdata, raw, ttl }: SetMember,
+  set: RecordSet,
+  was: RecordSet | undefined,
+): E | undefined {
+  const isIt = (old: SetMember) => old.remoteId === remoteId && old.rdata === rdata && old.ttl === ttl;
+  const stays = set.ttl === was?.ttl && was.members.some(isIt);
   return stays ? (raw as E | undefined) : undefined;
 }

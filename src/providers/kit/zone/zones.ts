@@ -1,15 +1,40 @@
 import { toAscii } from '../../../dns/names.js';
-import type { RemoteZone, ZoneInfo } from '../../provider.js';
+import type { RemoteRecord, RemoteZone, ZoneInfo } from '../../provider.js';
+import { needed } from '../http/errors.js';
 
-/** A zone by the name that a vendor has for it: in Unicode or not, in any case, final dot optional. */
-export const zoneOf = (name: string, id: string | number = name): RemoteZone => ({
-  id: String(id),
-  name: toAscii(name).replace(/\.$/, ''),
-});
+/**
+ * A zone by the name that a vendor has for it: in Unicode or not, in any case, final dot optional.
+ * @param of its id, where that is not the name, and what is told: `hidden`, it is private; `idle`, it is not in use
+ * @throws ProviderError where the vendor names none, or gives it no id
+ */
+export function zoneOf(
+  name: string,
+  ...of: [id?: string | number, told?: { hidden?: boolean; idle?: boolean }]
+): RemoteZone {
+  const [id, { hidden = false, idle = false } = {}] = of.length ? of : [name];
+  return {
+    id: String(needed(id, 'id of a zone')),
+    name: toAscii(needed(name, 'name of a zone')).replace(/\.$/, ''),
+    ...(hidden && { private: true }),
+    ...(idle && { active: false }),
+  };
+}
 
-/** The one of exactly this name among zones, of which a search may give others; null when it is none of them. */
+/** The one of public zones with one name that is worked in: the first that is in use, else the first. */
+export const pickZone = (zones: readonly RemoteZone[]): RemoteZone | null =>
+  zones.find(({ active }) => active !== false) ?? zones[0] ?? null;
+
+/** The public one of exactly this name among zones, of which a search may give others; null when it is none of them. */
 export const zoneNamed = async (name: string, zones: Promise<readonly RemoteZone[]>): Promise<RemoteZone | null> =>
-  (await zones).find((zone) => zone.name === name) ?? null;
+  pickZone((await zones).filter((zone) => zone.name === name && !zone.private));
+
+/** The path of the records of a zone, such as `/zones/1/records`, and of one of them by its id. */
+export const recordPath =
+  (zones: string, records: string) =>
+  (zone: RemoteZone, record?: RemoteRecord | string): string => {
+    const id = typeof record === 'object' ? record.remoteId : record;
+    return [zones, encodeURIComponent(zone.id), records, ...(id ? [encodeURIComponent(id)] : [])].join('/');
+  };
 
 /** Facts of a zone; those that the vendor does not give are left out. */
 export const zoneInfo = (known: Partial<ZoneInfo>): ZoneInfo => ({
