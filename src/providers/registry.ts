@@ -1,3 +1,4 @@
+import { akamai } from './akamai/declaration.js';
 import { aliesa } from './aliesa/declaration.js';
 import { aliyun } from './aliyun/declaration.js';
 import { azure } from './azure/declaration.js';
@@ -50,6 +51,7 @@ import { zonefile } from './zonefile/declaration.js';
 
 /** Every provider kind. Adding one is its folder, its tests, and a line here. */
 export const PROVIDERS: readonly ProviderDefinition[] = [
+  akamai,
   aliesa,
   aliyun,
   azure,
