@@ -6,6 +6,7 @@ import { baidu } from './baidu/declaration.js';
 import { bunny } from './bunny/declaration.js';
 import { cloudflare } from './cloudflare/declaration.js';
 import { cloudns } from './cloudns/declaration.js';
+import { constellix } from './constellix/declaration.js';
 import { desec } from './desec/declaration.js';
 import { digitalocean } from './digitalocean/declaration.js';
 import { dnsimple } from './dnsimple/declaration.js';
@@ -59,6 +60,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   bunny,
   cloudflare,
   cloudns,
+  constellix,
   desec,
   digitalocean,
   dnsimple,
