@@ -7,6 +7,7 @@ import { bunny } from './bunny/declaration.js';
 import { cloudflare } from './cloudflare/declaration.js';
 import { cloudns } from './cloudns/declaration.js';
 import { constellix } from './constellix/declaration.js';
+import { cpanel } from './cpanel/declaration.js';
 import { desec } from './desec/declaration.js';
 import { digitalocean } from './digitalocean/declaration.js';
 import { dnsimple } from './dnsimple/declaration.js';
@@ -60,6 +61,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   bunny,
   cloudflare,
   cloudns,
+  cpanel,
   constellix,
   desec,
   digitalocean,
