@@ -9,6 +9,7 @@ import { cloudns } from './cloudns/declaration.js';
 import { constellix } from './constellix/declaration.js';
 import { cpanel } from './cpanel/declaration.js';
 import { desec } from './desec/declaration.js';
+import { designate } from './designate/declaration.js';
 import { digitalocean } from './digitalocean/declaration.js';
 import { dnsimple } from './dnsimple/declaration.js';
 import { dnsla } from './dnsla/declaration.js';
@@ -64,6 +65,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   cpanel,
   constellix,
   desec,
+  designate,
   digitalocean,
   dnsimple,
   dnsla,
