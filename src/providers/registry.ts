@@ -11,6 +11,7 @@ import { cpanel } from './cpanel/declaration.js';
 import { desec } from './desec/declaration.js';
 import { designate } from './designate/declaration.js';
 import { digitalocean } from './digitalocean/declaration.js';
+import { directadmin } from './directadmin/declaration.js';
 import { dnsimple } from './dnsimple/declaration.js';
 import { dnsla } from './dnsla/declaration.js';
 import { dnspod } from './dnspod/declaration.js';
@@ -67,6 +68,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   desec,
   designate,
   digitalocean,
+  directadmin,
   dnsimple,
   dnsla,
   dnspod,
