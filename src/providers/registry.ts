@@ -14,6 +14,7 @@ import { digitalocean } from './digitalocean/declaration.js';
 import { directadmin } from './directadmin/declaration.js';
 import { dnsimple } from './dnsimple/declaration.js';
 import { dnsla } from './dnsla/declaration.js';
+import { dnsmadeeasy } from './dnsmadeeasy/declaration.js';
 import { dnspod } from './dnspod/declaration.js';
 import { edgeone } from './edgeone/declaration.js';
 import { gandi } from './gandi/declaration.js';
@@ -71,6 +72,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   directadmin,
   dnsimple,
   dnsla,
+  dnsmadeeasy,
   dnspod,
   edgeone,
   gandi,
