@@ -16,6 +16,7 @@ import { dnsimple } from './dnsimple/declaration.js';
 import { dnsla } from './dnsla/declaration.js';
 import { dnsmadeeasy } from './dnsmadeeasy/declaration.js';
 import { dnspod } from './dnspod/declaration.js';
+import { dynu } from './dynu/declaration.js';
 import { edgeone } from './edgeone/declaration.js';
 import { gandi } from './gandi/declaration.js';
 import { gcore } from './gcore/declaration.js';
@@ -74,6 +75,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   dnsla,
   dnsmadeeasy,
   dnspod,
+  dynu,
   edgeone,
   gandi,
   gcore,
