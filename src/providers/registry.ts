@@ -17,6 +17,7 @@ import { dnsla } from './dnsla/declaration.js';
 import { dnsmadeeasy } from './dnsmadeeasy/declaration.js';
 import { dnspod } from './dnspod/declaration.js';
 import { dynu } from './dynu/declaration.js';
+import { easydns } from './easydns/declaration.js';
 import { edgeone } from './edgeone/declaration.js';
 import { gandi } from './gandi/declaration.js';
 import { gcore } from './gcore/declaration.js';
@@ -76,6 +77,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   dnsmadeeasy,
   dnspod,
   dynu,
+  easydns,
   edgeone,
   gandi,
   gcore,
