@@ -19,6 +19,7 @@ import { dnspod } from './dnspod/declaration.js';
 import { dynu } from './dynu/declaration.js';
 import { easydns } from './easydns/declaration.js';
 import { edgeone } from './edgeone/declaration.js';
+import { exoscale } from './exoscale/declaration.js';
 import { gandi } from './gandi/declaration.js';
 import { gcore } from './gcore/declaration.js';
 import { godaddy } from './godaddy/declaration.js';
@@ -79,6 +80,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   dynu,
   easydns,
   edgeone,
+  exoscale,
   gandi,
   gcore,
   godaddy,
