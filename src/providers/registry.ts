@@ -25,6 +25,7 @@ import { gcore } from './gcore/declaration.js';
 import { godaddy } from './godaddy/declaration.js';
 import { googlecloud } from './googlecloud/declaration.js';
 import { hetzner } from './hetzner/declaration.js';
+import { hostingde, httpnet } from './hostingde/declaration.js';
 import { huaweicloud } from './huaweicloud/declaration.js';
 import { infomaniak } from './infomaniak/declaration.js';
 import { inwx } from './inwx/declaration.js';
@@ -86,6 +87,8 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   godaddy,
   googlecloud,
   hetzner,
+  hostingde,
+  httpnet,
   huaweicloud,
   infomaniak,
   inwx,
