@@ -26,6 +26,7 @@ import { godaddy } from './godaddy/declaration.js';
 import { googlecloud } from './googlecloud/declaration.js';
 import { hetzner } from './hetzner/declaration.js';
 import { hostingde, httpnet } from './hostingde/declaration.js';
+import { hostinger } from './hostinger/declaration.js';
 import { huaweicloud } from './huaweicloud/declaration.js';
 import { infomaniak } from './infomaniak/declaration.js';
 import { inwx } from './inwx/declaration.js';
@@ -87,6 +88,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   godaddy,
   googlecloud,
   hetzner,
+  hostinger,
   hostingde,
   httpnet,
   huaweicloud,
