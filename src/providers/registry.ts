@@ -38,6 +38,7 @@ import { namecheap } from './namecheap/declaration.js';
 import { namecom } from './namecom/declaration.js';
 import { namesilo } from './namesilo/declaration.js';
 import { netcup } from './netcup/declaration.js';
+import { netlify } from './netlify/declaration.js';
 import { ns1 } from './ns1/declaration.js';
 import { ovh } from './ovh/declaration.js';
 import { porkbun } from './porkbun/declaration.js';
@@ -102,6 +103,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   namecom,
   namesilo,
   netcup,
+  netlify,
   ns1,
   ovh,
   porkbun,
