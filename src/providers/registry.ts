@@ -40,6 +40,7 @@ import { namesilo } from './namesilo/declaration.js';
 import { netcup } from './netcup/declaration.js';
 import { netlify } from './netlify/declaration.js';
 import { ns1 } from './ns1/declaration.js';
+import { oci } from './oci/declaration.js';
 import { ovh } from './ovh/declaration.js';
 import { porkbun } from './porkbun/declaration.js';
 import { powerdns } from './powerdns/declaration.js';
@@ -105,6 +106,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   netcup,
   netlify,
   ns1,
+  oci,
   ovh,
   porkbun,
   powerdns,
