@@ -42,6 +42,7 @@ import { netlify } from './netlify/declaration.js';
 import { ns1 } from './ns1/declaration.js';
 import { oci } from './oci/declaration.js';
 import { ovh } from './ovh/declaration.js';
+import { plesk } from './plesk/declaration.js';
 import { porkbun } from './porkbun/declaration.js';
 import { powerdns } from './powerdns/declaration.js';
 import type { ProviderDefinition } from './provider.js';
@@ -108,6 +109,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   ns1,
   oci,
   ovh,
+  plesk,
   porkbun,
   powerdns,
   rainyun,
