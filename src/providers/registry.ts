@@ -55,6 +55,7 @@ import { spaceship } from './spaceship/declaration.js';
 import { technitium } from './technitium/declaration.js';
 import { tencentcloud } from './tencentcloud/declaration.js';
 import { transip } from './transip/declaration.js';
+import { ultradns } from './ultradns/declaration.js';
 import { vercel } from './vercel/declaration.js';
 import { volcengine } from './volcengine/declaration.js';
 import { vultr } from './vultr/declaration.js';
@@ -121,6 +122,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   technitium,
   tencentcloud,
   transip,
+  ultradns,
   vercel,
   volcengine,
   vultr,
