@@ -157,9 +157,8 @@ async function sampler(db) {
     // with rules to check it stays in one long run
     for (const { name, every_ms, started_at } of await jobs([]))
       if (started_at && name !== 'failover.check') seen(name, Number(every_ms), Date.parse(started_at));
-    for (const { checks } of await rules([]))
-      for (const { last_check_at: at } of Object.values(JSON.parse(checks)))
-        if (at) seen('checks of failover', CHECK_S * 1000, Date.parse(at));
+    const checks = (await rules([])).flatMap((rule) => Object.values(JSON.parse(rule.checks)));
+    for (const { last_check_at: at } of checks) if (at) seen('checks of failover', CHECK_S * 1000, Date.parse(at));
     await sleep(SAMPLE_MS);
   }
 }

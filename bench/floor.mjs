@@ -12,10 +12,12 @@ const TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.
     CASE WHEN u.totp_enabled OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id) THEN 1 ELSE 0 END AS has_factor,
     (SELECT content FROM settings WHERE name = 'security') AS security
   FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE t.token_hash = ? OR (t.previous_hash = ? AND t.previous_until > ?)`;
-const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
+const DOMAIN_COLUMNS = `d.id, d.name, d.apart, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
   d.remark, d.records_count, d.revision, d.expires_at, d.created_at, d.synced_at`;
-const DOMAIN = `SELECT ${DOMAIN_COLUMNS}, 2 AS level, NULL AS host FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`;
-const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled, read_only, pending, remark, updated_at, created_at
+const DOMAIN = `SELECT ${DOMAIN_COLUMNS}, 2 AS level, NULL AS host
+  FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`;
+const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled,
+  read_only, read_only_reason, pending, remark, updated_at, created_at
   FROM dns_records WHERE domain_id = ? ORDER BY id ASC LIMIT ? OFFSET ?`;
 const GRANTS = (team, own, union, one) =>
   `SELECT p.domain_id AS id, ${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
@@ -58,6 +60,7 @@ const recordView = (row, domain) => ({
   enabled: Boolean(row.enabled),
   remark: row.remark,
   read_only: Boolean(row.read_only),
+  read_only_reason: row.read_only ? row.read_only_reason : null,
   pending: Boolean(row.pending),
   unicode_host: unicode(row.host),
   synced_at: domain.synced_at && domain.synced_at > row.updated_at ? domain.synced_at : row.updated_at,
@@ -74,6 +77,7 @@ const domainView = (row, level) => ({
   provider: row.provider,
   owner_id: row.owner_id,
   remote_id: row.remote_id,
+  private: row.apart !== '',
   status: row.status,
   records_count: row.records_count,
   permission: level >= 2 ? 'write' : 'read',
@@ -86,6 +90,12 @@ const domainView = (row, level) => ({
 
 // SQLite returns rows synchronously: awaiting them would only slow the lower bound down
 const then = (rows, work) => (rows instanceof Promise ? rows.then(work) : work(rows));
+
+function assertValid(token, moment) {
+  if (!token?.is_active || token.status !== 1) throw new Error('the token is not valid');
+  if ((token.start_time && moment < token.start_time) || (token.end_time && moment > token.end_time))
+    throw new Error('the token is not valid');
+}
 
 function answer(request, response) {
   const [path, query] = request.url.split('?');
@@ -102,10 +112,7 @@ function answer(request, response) {
   const hash = createHash('sha256').update(credential).digest('hex');
   const moment = new Date().toISOString();
   return then(findToken([hash, hash, moment]), ([token]) => {
-    if (!token?.is_active || token.status !== 1) throw new Error('the token is not valid');
-    if ((token.start_time && moment < token.start_time) || (token.end_time && moment > token.end_time)) {
-      throw new Error('the token is not valid');
-    }
+    assertValid(token, moment);
     const allowed = token.narrowed ? JSON.parse(token.allowed_domains) : null;
     const records = /^\/api\/domains\/(\d+)\/records$/.exec(path);
     if (records) {

@@ -2,6 +2,14 @@
 // its own cost low.
 import { connect } from 'node:net';
 
+/** What the head of an answer says: what is wrong with it, how long its body is, whether the connection ends. */
+function readHead(head) {
+  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+  const status = Number(head.slice(9, 12));
+  const wrong = length === undefined && status !== 204 ? 'no Content-Length' : status >= 300 && `status ${status}`;
+  return { wrong, length: Number(length ?? 0), last: /\r\nconnection: close/i.test(head) };
+}
+
 /**
  * Sends requests one after the other until `until()` is true, on the same connection while the server keeps it open.
  * Answers must have a Content-Length.
@@ -41,13 +49,10 @@ function worker({ port }, request, until, seen) {
         const text = chunks.length === 1 ? chunk : Buffer.concat(chunks);
         const end = text.indexOf('\r\n\r\n');
         if (end < 0) return;
-        const head = text.latin1Slice(0, end);
-        const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-        const status = Number(head.slice(9, 12));
-        if (length === undefined && status !== 204) return reject(new Error(`no Content-Length: ${head}`));
-        if (status >= 300) return reject(new Error(`status ${status}: ${text.toString()}`));
-        need = end + 4 + Number(length ?? 0);
-        closing = /\r\nconnection: close/i.test(head);
+        const { wrong, length, last } = readHead(text.latin1Slice(0, end));
+        if (wrong) return reject(new Error(`${wrong}: ${text.toString()}`));
+        need = end + 4 + length;
+        closing = last;
       }
       if (have < need) return;
       chunks = [];

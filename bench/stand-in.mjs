@@ -8,15 +8,16 @@ const ROOT = '/api/v1/servers/localhost';
 const keyOf = ({ name, type }) => `${name} ${type}`;
 const zoneOf = (id, sets = []) => ({ id, name: id, kind: 'Native', rrsets: [...sets] });
 
+function make({ name, rrsets = [] }) {
+  const soa = { content: `ns1.example.net. hostmaster.${name} 1 10800 3600 604800 3600`, disabled: false };
+  const set = { name, type: 'SOA', ttl: 3600, records: [soa] };
+  zones.set(name, new Map([set, ...rrsets].map((one) => [keyOf(one), one])));
+  return zoneOf(name, [set]);
+}
+
 function answer(method, { pathname, searchParams }, body) {
   if (pathname === ROOT) return [200, { id: 'localhost', version: '5.0.0' }];
-  if (pathname === `${ROOT}/zones` && method === 'POST') {
-    const soa = { content: `ns1.example.net. hostmaster.${body.name} 1 10800 3600 604800 3600`, disabled: false };
-    const set = { name: body.name, type: 'SOA', ttl: 3600, records: [soa] };
-    const sets = [set, ...(body.rrsets ?? [])];
-    zones.set(body.name, new Map(sets.map((one) => [keyOf(one), one])));
-    return [201, zoneOf(body.name, [set])];
-  }
+  if (pathname === `${ROOT}/zones` && method === 'POST') return [201, make(body)];
   if (pathname === `${ROOT}/zones`) {
     const only = searchParams.get('zone');
     return [200, [...zones.keys()].filter((id) => !only || id === only).map((id) => zoneOf(id))];
@@ -26,8 +27,7 @@ function answer(method, { pathname, searchParams }, body) {
   if (!sets) return [404, { error: 'Not Found' }];
   if (method === 'GET') {
     const [name, type] = ['rrset_name', 'rrset_type'].map((key) => searchParams.get(key));
-    const one = name && type ? sets.get(keyOf({ name, type })) : null;
-    return [200, zoneOf(id, name && type ? [one].filter(Boolean) : sets.values())];
+    return [200, zoneOf(id, name && type ? [sets.get(keyOf({ name, type }))].filter(Boolean) : sets.values())];
   }
   for (const { changetype, ...set } of body.rrsets) {
     if (changetype === 'DELETE') sets.delete(keyOf(set));
