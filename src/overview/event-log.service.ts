@@ -84,9 +84,7 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     if (this.waiting.length >= MOST_WAITING)
       this.waiting = [{ type: 'reset', domain_id: null, readers: null, data: { reason: 'too_much' } }];
     this.waiting.push({ type, domain_id, readers, data });
-    this.writing ??= this.write().finally(() => {
-      this.writing = null;
-    });
+    this.writing ??= this.write();
   }
 
   private async write(): Promise<void> {
@@ -105,10 +103,12 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
         if (this.stopping) return;
         await sleep(AGAIN_MS);
       }
+      await this.prune().catch((error: Error) =>
+        this.logger.warn({ err: error.message }, 'old events cannot be removed'),
+      );
     }
-    await this.prune().catch((error: Error) =>
-      this.logger.warn({ err: error.message }, 'old events cannot be removed'),
-    );
+    // in one step with the look above: an event that comes between them would wait for the next one
+    this.writing = null;
   }
 
   /**

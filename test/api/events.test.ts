@@ -214,6 +214,24 @@ for (const { kind, skip } of databases('all')) {
       for (const stream of streams) stream.close();
     });
 
+    it('stores an event that comes while old ones are removed', async () => {
+      const { last } = await ready(service.token);
+      for (const stream of streams) stream.close();
+      const [reached, removed] = [gate(), gate()];
+      const events = new Events(SILENT);
+      const removeOld = () => {
+        reached.open();
+        return removed.opened;
+      };
+      const log = Object.assign(new EventsLogRepository(db), { removeOld });
+      new EventLog(db, log, events, { tell: () => undefined } as Wake, SILENT).onModuleInit();
+      void events.emit('settings.changed', 'security');
+      await reached.opened;
+      void events.emit('settings.changed', 'smtp');
+      removed.open();
+      await until('both are stored', async () => (await log.after(Number(last), 10)).length === 2);
+    });
+
     // SQLite has one writer at a time, so no commit can be late
     if (kind !== 'sqlite') {
       it('misses no event that is committed after a later one', async () => {
