@@ -82,7 +82,7 @@ for (const { kind, skip } of databases('sqlite')) {
             : [],
         ),
       );
-      assert.ok(routes.length > 150, `${routes.length} routes`);
+      assert.ok(routes.length > 140, `${routes.length} routes`);
       const passed: string[] = [];
       for (const { path, method, declared } of routes) {
         const filled = path

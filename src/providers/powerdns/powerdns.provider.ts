@@ -118,7 +118,7 @@ function plain({ name, type, ttl, records, comments }: ApiSet): PlainSet {
   return { name, type, ttl, values, raw: null, extra: { comments } };
 }
 
-/** What PATCH needs to make a set as it shall be: with `comments` where it is made anew; without keeps them (OpenAPI). */
+/** What PATCH needs to make a set as it shall be, with `comments` where it is made anew; else they stay (OpenAPI). */
 const apiChange = (zone: RemoteZone) => (set: RecordSet) => {
   const { type, ttl, members } = set;
   const name = apiName(set.host, zone);

@@ -29,12 +29,12 @@ export class ChangesController {
   /**
    * Up to 5 000 changes as one list. Each is judged like a single one, against what those before it have made; one that
    * does not fit fails by itself, unless the list is `atomic`. Sets that an `upsert` is of are read at the provider
-   * before. Answers with one outcome for each change: 200 when all were applied, 207 when some were not, 422002 with the
-   * same `data` when all failed, or any with `fail=any`. More than 200 changes go on in the background (202), unless they end within `wait` seconds: `GET
-   * /api/domains/:id/changes/:id` shows how far they are. Rights are judged when the list is accepted, and once
-   * more before each piece of it: where they ended the rest is held. While the provider is away such a list pauses
-   * (`paused_until`), and goes on by itself for a day; other writers of the domain are let in between its pieces. An
-   * atomic one is carried out in one go, and ends with the first failure.
+   * before. Answers with one outcome for each change: 200 when all were applied, 207 when some were not, 422002 with
+   * the same `data` when all failed, or any with `fail=any`. More than 200 changes go on in the background (202),
+   * unless they end within `wait` seconds: `GET /api/domains/:id/changes/:id` shows how far they are. Rights are judged
+   * when the list is accepted, and once more before each piece of it: where they ended the rest is held. While the
+   * provider is away such a list pauses (`paused_until`), and goes on by itself for a day; other writers of the domain
+   * are let in between its pieces. An atomic one is carried out in one go, and ends with the first failure.
    */
   @Post('records/batch')
   @HttpCode(200)
