@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Connection } from '../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
-import type { OpenDomain } from '../domains/domain-policy.js';
+import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { type SharedZone, SharedZones } from '../domains/shared-zones.service.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { type Held, Leases } from '../platform/database/leases.js';
+import { assertConditions } from '../platform/http/conditions.js';
 import { keyText } from '../providers/kit/rrsets/record-set.js';
 import type { ApplyOptions, Capabilities } from '../providers/provider.js';
 import { ChangeSets, type Ended, type How, type ListOptions } from './change-sets.js';
@@ -120,6 +121,8 @@ export class ChangeAttempts {
     const shared = await this.shared.of(domain.id);
     const [first] = shared.ids;
     if (first !== course.first) return { kind: 'moved', first };
+    const { ifMatch } = job.options;
+    if (!job.resumes) assertConditions({ ifMatch }, revisionTag(shared.revision), { revision: shared.revision });
     const inDoubt = await this.inDoubt.isAt(shared.ids, course.replaces === 'zone' ? null : hosts);
     if ((inDoubt || shared.stale) && !course.looked) {
       // whoever held these locks until they expired may still have writes in flight

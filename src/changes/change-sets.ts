@@ -22,6 +22,8 @@ export interface ListOptions {
   atomic: boolean;
   /** sets of which no edit is carried out where the provider holds other records of them than the cache */
   only?: readonly Pick<StoredRecord, 'host' | 'type' | 'line'>[];
+  /** what the header says that the domain's records are, as a whole: see `revisionTag` */
+  ifMatch?: string | undefined;
 }
 
 /** How a list is carried out. */

@@ -14,8 +14,9 @@ import { parseTime } from '../platform/common/validation.js';
 import { Db, isDuplicate } from '../platform/database/db.js';
 import { Leases } from '../platform/database/leases.js';
 import { Events } from '../platform/events/events.js';
+import type { Conditions } from '../platform/http/conditions.js';
 import type { RemoteZone } from '../providers/provider.js';
-import type { DomainDetail, DomainInput, DomainPatch } from './domain.dto.js';
+import { assertSeen, type DomainDetail, type DomainInput, type DomainPatch } from './domain.dto.js';
 import { DomainPolicy, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
@@ -29,6 +30,12 @@ const ADDING = 'domains|add';
 
 /** What of a domain an update changes. */
 type Edited = Pick<DomainDetail, 'remark' | 'expires_at' | 'watch_certificates' | 'certificate_port'>;
+
+interface Edit {
+  before: Edited;
+  after: Edited;
+  conditions: Conditions;
+}
 
 /** Adds and changes domains. */
 @Injectable()
@@ -99,9 +106,11 @@ export class DomainChanges {
     return this.whole(caller, id);
   }
 
-  /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was, 409001 */
-  async update(caller: Caller, domain: OpenDomain, patch: DomainPatch): Promise<DomainDetail> {
-    assertUnchanged(patch, this.views.detail(signedIn(caller), domain));
+  /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was, 409001, 412001 */
+  async update(caller: Caller, domain: OpenDomain, patch: DomainPatch, conditions: Conditions): Promise<DomainDetail> {
+    const detail = this.views.detail(signedIn(caller), domain);
+    assertSeen(conditions, detail);
+    assertUnchanged(patch, detail);
     const { remark, expires_at, watch_certificates, certificate_port } = domain;
     const before = { remark, expires_at, watch_certificates: Boolean(watch_certificates), certificate_port };
     const after = { ...before };
@@ -114,11 +123,11 @@ export class DomainChanges {
     const automatic = asked === null && domain.expires_source !== 'manual';
     if (patch.expires_at !== undefined && !automatic) after.expires_at = asked;
     if (same(before, after)) this.audit.notNeeded(caller);
-    else await this.write(caller, domain, before, after);
+    else await this.write(caller, domain, { before, after, conditions });
     return this.whole(caller, domain.id);
   }
 
-  private async write(caller: Caller, domain: OpenDomain, before: Edited, after: Edited): Promise<void> {
+  private async write(caller: Caller, domain: OpenDomain, { before, after, conditions }: Edit): Promise<void> {
     const moved = after.expires_at !== before.expires_at;
     const source = after.expires_at === null ? null : 'manual';
     // unless it is changed here, the end of the registration follows the registry, and may be another by now
@@ -126,6 +135,10 @@ export class DomainChanges {
     const expiry = { expires_at: end, expires_source: source, expires_checked_at: null, expiry_error: null };
     const changes = moved ? { ...own, ...expiry } : own;
     await this.db.transaction(async (manager) => {
+      await this.domains.lock(domain.id, manager);
+      const now = await this.domains.find(domain.id, manager);
+      if (!now) throw errors.notFound('Domain');
+      assertSeen(conditions, this.views.detail(signedIn(caller), { ...now, access: domain.access }));
       await this.domains.update(domain.id, changes, manager);
       await this.audit.write(manager, caller, {
         action: 'domain.update',

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../access/access.js';
+import { type Caller, signedIn } from '../access/access.js';
 import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
 import { DomainReadersRepository } from '../accounts/domain-readers.repository.js';
 import { AuditService } from '../audit/audit.service.js';
 import { Db } from '../platform/database/db.js';
 import { Leases } from '../platform/database/leases.js';
 import { Events } from '../platform/events/events.js';
-import type { DomainRow } from './domain-policy.js';
+import type { Conditions } from '../platform/http/conditions.js';
+import { assertSeen } from './domain.dto.js';
+import type { OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
+import { DomainsService } from './domains.service.js';
 import { SharedZones } from './shared-zones.service.js';
 import { zoneLock } from './zone-lock.js';
 
@@ -22,6 +25,7 @@ export class DomainDeletion {
   constructor(
     private readonly db: Db,
     private readonly domains: DomainsRepository,
+    private readonly views: DomainsService,
     private readonly readers: DomainReadersRepository,
     private readonly blockers: DeletionBlockers,
     private readonly shared: SharedZones,
@@ -39,12 +43,17 @@ export class DomainDeletion {
 
   /**
    * Deletes a domain and its cache here; nothing happens at the provider. With `force` lists of changes that are not
-   * done are cancelled and settled first. @throws AppError 409001
+   * done are cancelled and settled first. @throws AppError 409001, 412001
    */
-  async remove(caller: Caller, domain: DomainRow, force: boolean): Promise<void> {
+  async remove(caller: Caller, domain: OpenDomain, force: boolean, conditions: Conditions): Promise<void> {
+    const me = signedIn(caller);
+    assertSeen(conditions, this.views.detail(me, domain));
     await this.leaving(caller, domain.id, force);
     const remove = () =>
       this.db.transaction(async (manager) => {
+        await this.domains.lock(domain.id, manager);
+        const now = await this.domains.find(domain.id, manager);
+        if (now) assertSeen(conditions, this.views.detail(me, { ...now, access: domain.access }));
         const readers = await this.readers.ofDomain(domain.id, manager);
         await this.blockers.assertNothingInFlight('id', domain.id, force, manager);
         await this.domains.delete(domain.id, manager);

@@ -12,6 +12,9 @@ export interface OpenDomain extends DomainRow {
   access: DomainAccess;
 }
 
+/** The entity tag of the records of a domain as a whole. @param revision how often they have changed */
+export const revisionTag = (revision: number): string => `"${revision}"`;
+
 const TOKEN_DENIED = 'Token does not have permission for this domain';
 
 /** The domains that a token's own limits leave; null: all of its creator's. */

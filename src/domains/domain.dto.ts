@@ -2,6 +2,7 @@ import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLengt
 import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
 import { TakesBack } from '../platform/common/read-only.js';
 import { IsOmittable, IsTime, MAX_ID } from '../platform/common/validation.js';
+import { assertConditions, type Conditions, entityTag } from '../platform/http/conditions.js';
 import { CapabilitiesView } from '../providers/provider.dto.js';
 
 export class DomainQuery extends PageQuery {
@@ -155,3 +156,17 @@ export class LineView {
   /** id of the line that this one is a part of */
   parent?: string;
 }
+
+/** What people change of a domain, without what synchronisations and registries do. */
+function stateOf(domain: DomainDetail) {
+  const { id, account_id, remote_id, owner_id, status, remark, watch_certificates, certificate_port } = domain;
+  const expires_at = domain.expires_source === 'manual' ? domain.expires_at : null;
+  return { id, account_id, remote_id, owner_id, status, remark, expires_at, watch_certificates, certificate_port };
+}
+
+/** The entity tag of a domain. */
+export const domainTag = (domain: DomainDetail): string => entityTag(stateOf(domain), domain);
+
+/** @throws AppError 412001 where the domain is not what the caller has seen */
+export const assertSeen = (conditions: Conditions, domain: DomainDetail): void =>
+  assertConditions(conditions, domainTag(domain), { domain });

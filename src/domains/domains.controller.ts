@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { pageHeaders, pageOf } from '../platform/common/paging.dto.js';
+import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
 import {
   DomainCreateQuery,
   DomainDeleteQuery,
@@ -12,6 +13,7 @@ import {
   DomainPatch,
   DomainQuery,
   DomainView,
+  domainTag,
   LineView,
 } from './domain.dto.js';
 import { DomainChanges } from './domain-changes.service.js';
@@ -19,6 +21,11 @@ import { DomainDeletion } from './domain-deletion.service.js';
 import type { OpenDomain } from './domain-policy.js';
 import { DomainsService } from './domains.service.js';
 import { ZoneFacts } from './zone-facts.service.js';
+
+const IfMatch = () =>
+  Conditional({
+    'If-Match': 'the `ETag` of the domain as it was read: 412001 with the `domain` when somebody has changed it since',
+  });
 
 @ApiTags('Domains')
 @Controller('domains')
@@ -59,8 +66,9 @@ export class DomainsController {
     return this.changes.create(me, body, force ?? false);
   }
 
-  /** One domain. */
+  /** One domain. The header `ETag` names its state, for `If-Match`. */
   @Get(':id')
+  @Tagged(domainTag)
   @Access({ domain: 'read', scope: 'domains:read' })
   @ApiParam({ name: 'id', type: 'integer' })
   get(@OnDomain() domain: OpenDomain, @Me() me: Caller): DomainDetail {
@@ -78,11 +86,18 @@ export class DomainsController {
   /** Changes remark, expiry, and whether certificates are watched, which they are not in a private zone (409001). */
   @Put(':id')
   @Access({ domain: 'write' })
-  @Fails('conflict')
+  @Fails('conflict', 'precondition')
+  @IfMatch()
+  @Tagged(domainTag)
   @Audited('domain.update')
   @ApiParam({ name: 'id', type: 'integer' })
-  update(@OnDomain() domain: OpenDomain, @Body() body: DomainPatch, @Me() me: Caller): Promise<DomainDetail> {
-    return this.changes.update(me, domain, body);
+  update(
+    @OnDomain() domain: OpenDomain,
+    @Body() body: DomainPatch,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<DomainDetail> {
+    return this.changes.update(me, domain, body, conditions);
   }
 
   /**
@@ -91,10 +106,16 @@ export class DomainsController {
    */
   @Delete(':id')
   @Access({ domain: 'own' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'precondition', 'provider')
+  @IfMatch()
   @Audited('domain.delete')
   @ApiParam({ name: 'id', type: 'integer' })
-  remove(@OnDomain() domain: OpenDomain, @Query() { force }: DomainDeleteQuery, @Me() me: Caller): Promise<void> {
-    return this.deletion.remove(me, domain, force ?? false);
+  remove(
+    @OnDomain() domain: OpenDomain,
+    @Query() { force }: DomainDeleteQuery,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<void> {
+    return this.deletion.remove(me, domain, force ?? false, conditions);
   }
 }

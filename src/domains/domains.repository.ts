@@ -14,10 +14,11 @@ const ROWS = 200;
 export class DomainsRepository {
   constructor(private readonly db: Db) {}
 
-  find(id: number): Promise<DomainRow | undefined> {
+  find(id: number, manager?: EntityManager): Promise<DomainRow | undefined> {
     return this.db.row<DomainRow>(
       `SELECT ${DOMAIN_COLUMNS} FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`,
       [id],
+      manager,
     );
   }
 

@@ -4,10 +4,10 @@ import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { RecordInput, RecordPatch, RecordView, recordTag } from '../changes/edits/record.dto.js';
-import type { OpenDomain } from '../domains/domain-policy.js';
+import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { pageHeaders } from '../platform/common/paging.dto.js';
 import { IdPipe } from '../platform/common/validation.js';
-import { Conditional, type Conditions, Given } from '../platform/http/conditions.js';
+import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
 import { RecordId, RecordList, RecordQuery, StatusInput } from './records.dto.js';
 import { RecordsService } from './records.service.js';
 
@@ -15,12 +15,6 @@ const IfMatch = () =>
   Conditional({
     'If-Match': 'the `ETag` of the record as it was read: 412001 with the record found when it is another one by now',
   });
-
-/** The answer, with its entity tag in the header. */
-function tagged(record: RecordView, response: Response): RecordView {
-  response.setHeader('ETag', recordTag(record));
-  return record;
-}
 
 @ApiTags('Records')
 @ApiParam({ name: 'id', type: 'integer', description: 'domain' })
@@ -43,8 +37,9 @@ export class RecordsController {
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<RecordList> {
-    const { total, list, asked } = await this.records.list(me, domain, query, () => response.destroyed);
+    const { total, list, asked, revision } = await this.records.list(me, domain, query, () => response.destroyed);
     pageHeaders(response, total, asked);
+    response.setHeader('ETag', revisionTag(revision));
     return { total, list };
   }
 
@@ -64,13 +59,10 @@ export class RecordsController {
 
   /** One record. The header `ETag` names its state, for `If-Match`. */
   @Get(':recordId')
+  @Tagged(recordTag)
   @Access({ domain: 'read', scope: 'records:read' })
-  async get(
-    @OnDomain() domain: OpenDomain,
-    @Param('recordId', IdPipe) id: number,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<RecordView> {
-    return tagged(await this.records.get(domain, id), response);
+  get(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number): Promise<RecordView> {
+    return this.records.get(domain, id);
   }
 
   /**
@@ -81,16 +73,16 @@ export class RecordsController {
   @Access({ domain: 'records', scope: 'records:write' })
   @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
+  @Tagged(recordTag)
   @Audited('record.update')
-  async update(
+  update(
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,
     @Body() body: RecordPatch,
     @Me() me: Caller,
-    @Res({ passthrough: true }) response: Response,
     @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {
-    return tagged(await this.records.update(me, domain, id, body, ifMatch), response);
+    return this.records.update(me, domain, id, body, ifMatch);
   }
 
   /**
@@ -120,15 +112,15 @@ export class RecordsController {
   @Access({ domain: 'records', scope: 'records:write' })
   @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
+  @Tagged(recordTag)
   @Audited('record.status')
-  async setEnabled(
+  setEnabled(
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,
     @Body() { enabled }: StatusInput,
     @Me() me: Caller,
-    @Res({ passthrough: true }) response: Response,
     @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {
-    return tagged(await this.records.setEnabled(me, domain, id, enabled, ifMatch), response);
+    return this.records.setEnabled(me, domain, id, enabled, ifMatch);
   }
 }

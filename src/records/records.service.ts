@@ -43,7 +43,8 @@ const SORTS = {
 };
 
 /** `asked`: the page that was asked for; null: the list is whole. */
-type PagedRecords = RecordList & { asked: ReturnType<typeof pageOf> };
+/** `revision`: of the domain, not after its records were read */
+type PagedRecords = RecordList & { asked: ReturnType<typeof pageOf>; revision: number };
 
 @Injectable()
 export class RecordsService {
@@ -100,7 +101,7 @@ export class RecordsService {
     const rows = await this.rows.page({ where, values, order }, limit, start, Boolean(query.keyword));
     total ??= await this.total([where, values], order, start, limit, rows);
     if (!asked) assertFitsOneAnswer(total);
-    return { total, list: rows.map((row) => recordView(row, domain)), asked };
+    return { total, list: rows.map((row) => recordView(row, domain)), asked, revision: domain.revision };
   }
 
   /** Brings an old cache up to date, once for all who ask meanwhile. */
@@ -169,7 +170,7 @@ export class RecordsService {
     const wanted = { where, values, order, skip: (page - 1) * limit, take: limit };
     const { total, rows } = await this.readable.page(domain, wanted, gone);
     if (!asked) assertFitsOneAnswer(total);
-    return { total, list: rows.map((row) => recordView(row, domain)), asked };
+    return { total, list: rows.map((row) => recordView(row, domain)), asked, revision: domain.revision };
   }
 
   /**

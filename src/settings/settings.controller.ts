@@ -1,8 +1,9 @@
 import { Body, Controller, Get, HttpCode, Param, type PipeTransform, Post, Put } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
-import { Access, type Caller, Me, Role } from '../access/access.js';
+import { Access, type Caller, Fails, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { errors } from '../platform/common/errors.js';
+import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
 import { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { CONFIRMED_SECTIONS, type ConfirmedSection } from './confirmation.js';
@@ -26,6 +27,12 @@ const SectionPipe: PipeTransform<string, ConfirmedSection> = {
   },
 };
 
+const IfMatch = () =>
+  Conditional({
+    'If-Match':
+      'the `ETag` of the section as it was read: 412001 with the section (`settings`) when it is another one by now',
+  });
+
 @ApiTags('Settings')
 @Controller('settings')
 @Access({ role: Role.Admin })
@@ -34,6 +41,7 @@ export class SettingsController {
 
   /** General settings. */
   @Get()
+  @Tagged()
   general(): Promise<GeneralView> {
     return this.settings.view('general');
   }
@@ -43,14 +51,18 @@ export class SettingsController {
    * super administrator saves or confirms it: mails, passkeys and OAuth go on with the one before.
    */
   @Put()
+  @Fails('precondition')
+  @IfMatch()
+  @Tagged()
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateGeneral(@Body() body: GeneralInput, @Me() me: Caller): Promise<GeneralView> {
-    return this.settings.updateGeneral(body, me);
+  updateGeneral(@Body() body: GeneralInput, @Me() me: Caller, @Given() conditions: Conditions): Promise<GeneralView> {
+    return this.settings.updateGeneral(body, me, conditions);
   }
 
   /** Limits, sessions, passwords, who needs a second factor, and where people may sign in from. */
   @Get('security')
+  @Tagged()
   security(): Promise<SecurityView> {
     return this.settings.view('security');
   }
@@ -61,14 +73,22 @@ export class SettingsController {
    * them set last (else the defaults).
    */
   @Put('security')
+  @Fails('precondition')
+  @IfMatch()
+  @Tagged()
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateSecurity(@Body() body: SecurityInput, @Me() me: Caller): Promise<SecurityView> {
-    return this.settings.updateSecurity(body, me);
+  updateSecurity(
+    @Body() body: SecurityInput,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<SecurityView> {
+    return this.settings.updateSecurity(body, me, conditions);
   }
 
   /** The mail server. */
   @Get('smtp')
+  @Tagged()
   smtp(): Promise<SmtpView> {
     return this.settings.view('smtp');
   }
@@ -79,14 +99,18 @@ export class SettingsController {
    * administrator saves or confirms it; links and codes go through the last confirmed one.
    */
   @Put('smtp')
+  @Fails('precondition')
+  @IfMatch()
+  @Tagged()
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateSmtp(@Body() body: SmtpInput, @Me() me: Caller): Promise<SmtpView> {
-    return this.settings.updateSmtp(body, me);
+  updateSmtp(@Body() body: SmtpInput, @Me() me: Caller, @Given() conditions: Conditions): Promise<SmtpView> {
+    return this.settings.updateSmtp(body, me, conditions);
   }
 
   /** OpenID and OAuth 2.0 providers that people may sign in with. */
   @Get('oauth')
+  @Tagged()
   oauth(): Promise<OauthView> {
     return this.settings.view('oauth');
   }
@@ -97,14 +121,18 @@ export class SettingsController {
    * them.
    */
   @Put('oauth')
+  @Fails('precondition')
+  @IfMatch()
+  @Tagged()
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateOauth(@Body() body: OauthInput, @Me() me: Caller): Promise<OauthView> {
-    return this.settings.updateOauth(body, me);
+  updateOauth(@Body() body: OauthInput, @Me() me: Caller, @Given() conditions: Conditions): Promise<OauthView> {
+    return this.settings.updateOauth(body, me, conditions);
   }
 
   /** Channels that notices go through: mail, webhooks and chats. */
   @Get('notifications')
+  @Tagged()
   notifications(): Promise<NotificationsView> {
     return this.settings.view('notifications');
   }
@@ -116,14 +144,22 @@ export class SettingsController {
    * are not public are refused unless `OUTBOUND_ALLOW` lists them.
    */
   @Put('notifications')
+  @Fails('precondition')
+  @IfMatch()
+  @Tagged()
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateNotifications(@Body() body: NotificationsInput, @Me() me: Caller): Promise<NotificationsView> {
-    return this.settings.updateNotifications(body, me);
+  updateNotifications(
+    @Body() body: NotificationsInput,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<NotificationsView> {
+    return this.settings.updateNotifications(body, me, conditions);
   }
 
   /** How long the audit log is kept, and what in it notifies. */
   @Get('audit-rules')
+  @Tagged()
   auditRules(): Promise<AuditRules> {
     return this.settings.view('audit-rules');
   }
@@ -134,22 +170,35 @@ export class SettingsController {
    * beginning of the chain, so that what is kept can still be verified.
    */
   @Put('audit-rules')
+  @Fails('precondition')
+  @IfMatch()
+  @Tagged()
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateAuditRules(@Body() body: AuditRulesInput, @Me() me: Caller): Promise<AuditRules> {
-    return this.settings.updateAuditRules(body, me);
+  updateAuditRules(
+    @Body() body: AuditRulesInput,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<AuditRules> {
+    return this.settings.updateAuditRules(body, me, conditions);
   }
 
   /**
    * Confirms whatever waits in `general`, `smtp` or `oauth` at this moment: from then on it serves for links, codes and
-   * sign-ins. To confirm no more than what was read, save the section as it was read instead.
+   * sign-ins. To confirm no more than what was read, send the `ETag` of the section as `If-Match`.
    */
   @Post(':section/confirm')
   @HttpCode(200)
   @ApiParam({ name: 'section', schema: { type: 'string', pattern: `^(${CONFIRMED_SECTIONS.join('|')})$` } })
   @Access({ role: Role.Super, noTokens: true })
+  @Fails('precondition')
+  @IfMatch()
   @Audited('settings.confirm')
-  confirm(@Param('section', SectionPipe) section: ConfirmedSection, @Me() me: Caller): Promise<Confirmed> {
-    return this.settings.confirm(section, me);
+  confirm(
+    @Param('section', SectionPipe) section: ConfirmedSection,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<Confirmed> {
+    return this.settings.confirm(section, me, conditions);
   }
 }

@@ -11,6 +11,7 @@ import { dayOf, dayStart } from '../platform/common/time-zone.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG, SECRET_BOX } from '../platform/config/config.module.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
+import { assertConditions, type Conditions, entityTag } from '../platform/http/conditions.js';
 import {
   assertNoNulls,
   assertStatusUnchanged,
@@ -30,6 +31,10 @@ import type { OauthInput, OauthView } from './oauth-settings.dto.js';
 import { CLIENT_SECRET, SMTP_PASSWORD } from './section-secrets.js';
 import type { Confirmed, GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
 import { type Views, viewOf } from './views.js';
+
+/** @throws AppError 412001 */
+const assertSeen = (conditions: Conditions, settings: object) =>
+  assertConditions(conditions, entityTag(settings), { settings });
 
 /**
  * Settings of the installation: documents in the `settings` table, read anew at each use, so that all replicas follow
@@ -108,16 +113,24 @@ export class SettingsService {
     return viewOf(name, merged(DEFAULTS[name], row?.values ?? {}), row);
   }
 
-  /** @throws AppError 400001 */
-  async updateGeneral({ confirmed, waiting, ...input }: GeneralInput, caller: Caller): Promise<Views['general']> {
+  /** @throws AppError 400001, 412001 */
+  async updateGeneral(
+    { confirmed, waiting, ...input }: GeneralInput,
+    caller: Caller,
+    seen: Conditions,
+  ): Promise<Views['general']> {
     assertNoNulls('general', input);
-    return this.update('general', caller, { confirmed, waiting }, input, (old) => merged(old, input));
+    return this.update('general', caller, seen, { confirmed, waiting }, input, (old) => merged(old, input));
   }
 
-  /** @throws AppError 400001, when the caller's own network would be shut out, too */
-  async updateSecurity({ confirmed, waiting, ...input }: SecurityInput, caller: Caller): Promise<Views['security']> {
+  /** @throws AppError 412001, 400001, when the caller's own network would be shut out, too */
+  async updateSecurity(
+    { confirmed, waiting, ...input }: SecurityInput,
+    caller: Caller,
+    seen: Conditions,
+  ): Promise<Views['security']> {
     assertNoNulls('security', input);
-    return this.update('security', caller, { confirmed, waiting }, input, (old, supers) => {
+    return this.update('security', caller, seen, { confirmed, waiting }, input, (old, supers) => {
       const value = merged(old, input);
       const own = supers ?? value;
       const wrong: FieldError[] = [];
@@ -137,13 +150,14 @@ export class SettingsService {
     });
   }
 
-  /** @throws AppError 400001 */
+  /** @throws AppError 400001, 412001 */
   async updateSmtp(
     { password, password_set, confirmed, waiting, ...input }: SmtpInput,
     caller: Caller,
+    seen: Conditions,
   ): Promise<SmtpView> {
     assertNoNulls('smtp', input);
-    return this.update('smtp', caller, { confirmed, waiting, password_set }, input, (old) => {
+    return this.update('smtp', caller, seen, { confirmed, waiting, password_set }, input, (old) => {
       const value = merged(old, input);
       const missing = value.enabled ? (['host', 'from'] as const).filter((field) => !value[field]) : [];
       const wrong = missing.map((field) => fieldError(field, 'is needed when mail is on', 'required'));
@@ -161,10 +175,14 @@ export class SettingsService {
     });
   }
 
-  /** @throws AppError 400001 naming all that is wrong with each provider */
-  async updateOauth({ confirmed, waiting, ...input }: OauthInput, caller: Caller): Promise<OauthView> {
+  /** @throws AppError 412001, 400001 naming all that is wrong with each provider */
+  async updateOauth(
+    { confirmed, waiting, ...input }: OauthInput,
+    caller: Caller,
+    seen: Conditions,
+  ): Promise<OauthView> {
     const told = { confirmed, waiting, providers: input.providers };
-    return this.update('oauth', caller, told, input, (old) => {
+    return this.update('oauth', caller, seen, told, input, (old) => {
       const wrong: FieldError[] = [];
       const providers = input.providers?.map(
         ({ client_secret, client_secret_set: _set, confirmed: _is, ...provider }, i) => {
@@ -184,10 +202,14 @@ export class SettingsService {
     });
   }
 
-  /** @throws AppError 400001 naming all that is wrong with each channel */
-  async updateNotifications({ channels }: NotificationsInput, caller: Caller): Promise<NotificationsView> {
+  /** @throws AppError 412001, 400001 naming all that is wrong with each channel */
+  async updateNotifications(
+    { channels }: NotificationsInput,
+    caller: Caller,
+    seen: Conditions,
+  ): Promise<NotificationsView> {
     const { outboundDeny: deny, outboundAllow: allow } = this.config;
-    return this.update('notifications', caller, {}, { channels }, (old) =>
+    return this.update('notifications', caller, seen, {}, { channels }, (old) =>
       channels ? { channels: nextChannels(old.channels, channels, { box: this.box, deny, allow }) } : old,
     );
   }
@@ -199,10 +221,10 @@ export class SettingsService {
     return found && opened(found, this.box);
   }
 
-  /** @throws AppError 400001 */
-  async updateAuditRules(input: AuditRulesInput, caller: Caller): Promise<AuditRules> {
+  /** @throws AppError 400001, 412001 */
+  async updateAuditRules(input: AuditRulesInput, caller: Caller, seen: Conditions): Promise<AuditRules> {
     assertNoNulls('audit-rules', input);
-    return this.update('audit-rules', caller, {}, input, (old) => {
+    return this.update('audit-rules', caller, seen, {}, input, (old) => {
       const { retention_days = old.retention_days } = input;
       if (retention_days !== old.retention_days && signedIn(caller).role < Role.Super)
         throw errors.forbidden('Only a super administrator changes how long the audit log is kept');
@@ -211,8 +233,9 @@ export class SettingsService {
   }
 
   /** Confirms all fields of a section that wait. */
-  confirm(name: ConfirmedSection, caller: Caller): Promise<Confirmed> {
+  confirm(name: ConfirmedSection, caller: Caller, seen: Conditions): Promise<Confirmed> {
     return this.documents.change(name, async (row, manager) => {
+      assertSeen(seen, viewOf(name, merged(DEFAULTS[name], row?.values ?? {}), row));
       const fields = row?.waiting ?? [];
       if (!row || !fields.length) return { confirmed: true, fields };
       await this.documents.store(name, { values: row.values }, manager);
@@ -254,6 +277,7 @@ export class SettingsService {
 
   /**
    * Changes and stores a document, with its confirmation.
+   * @param seen what the caller says that it is
    * @param told the read-only fields that the caller sent back
    * @param input the fields that the caller names
    * @param change gets the settings that will bind super administrators, when one of them makes the change
@@ -261,6 +285,7 @@ export class SettingsService {
   private update<N extends DocumentName>(
     name: N,
     caller: Caller,
+    seen: Conditions,
     told: SectionStatus,
     input: object,
     change: (old: Documents[N], supers: SecuritySettings | null) => Documents[N],
@@ -269,6 +294,7 @@ export class SettingsService {
     return this.documents.change(name, async (row, manager) => {
       const old = merged(DEFAULTS[name], row?.values ?? {});
       const before = viewOf(name, old, row);
+      assertSeen(seen, before);
       assertStatusUnchanged(told, before);
       const isSuper = name === 'security' && role >= Role.Super;
       const supers = isSuper ? merged(DEFAULTS.security, merged(row?.super ?? {}, input)) : null;

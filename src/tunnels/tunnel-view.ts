@@ -1,4 +1,5 @@
 import { errors } from '../platform/common/errors.js';
+import { assertConditions, type Conditions, entityTag } from '../platform/http/conditions.js';
 import { shownRule } from './ingress.js';
 import type { TunnelView } from './tunnel.dto.js';
 import type { TunnelRow } from './tunnels.repository.js';
@@ -21,9 +22,19 @@ export function tunnelView(row: TunnelRow): TunnelView {
 }
 
 /** The same for the audit log: without what only the provider changes. */
-export function tunnelState(row: TunnelRow) {
-  const { status: _s, connections: _c, last_error: _e, hold_reason: _h, ...state } = tunnelView(row);
+export const tunnelState = (row: TunnelRow) => stateOf(tunnelView(row));
+
+function stateOf({ status: _s, connections: _c, last_error: _e, hold_reason: _h, ...state }: TunnelView) {
   return state;
+}
+
+/** The entity tag of a tunnel: of its configuration, not of its connections. */
+export const tunnelTag = (view: TunnelView): string => entityTag(stateOf(view), view);
+
+/** @throws AppError 412001 where the tunnel is not what the caller has seen */
+export function assertSeen(conditions: Conditions, row: TunnelRow): void {
+  const tunnel = tunnelView(row);
+  assertConditions(conditions, tunnelTag(tunnel), { tunnel });
 }
 
 /** 409001: another tunnel has the name. @param known the one that is known here */

@@ -5,6 +5,7 @@ import { Access, type Caller, Fails, Makes, Me, Role } from '../access/access.js
 import { Audited } from '../audit/audited.js';
 import { pageHeaders, pageOf } from '../platform/common/paging.dto.js';
 import { IdPipe } from '../platform/common/validation.js';
+import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
 import { Creation } from './creation.service.js';
 import {
   TunnelCreated,
@@ -15,7 +16,14 @@ import {
   TunnelToken,
   TunnelView,
 } from './tunnel.dto.js';
+import { tunnelTag } from './tunnel-view.js';
 import { TunnelsService } from './tunnels.service.js';
+
+const IfMatch = () =>
+  Conditional({
+    'If-Match':
+      'the `ETag` of the tunnel as it was read: 412001 with the `tunnel` when its configuration is another one by now',
+  });
 
 @ApiTags('Tunnels')
 @Access({ role: Role.Admin })
@@ -48,8 +56,12 @@ export class TunnelsController {
     return this.creation.create(me, body);
   }
 
-  /** One tunnel as the provider has it now; when it does not tell within 5 s, as it was seen last. */
+  /**
+   * One tunnel as the provider has it now; when it does not tell within 5 s, as it was seen last. The header `ETag`
+   * names its configuration, for `If-Match`.
+   */
   @Get(':id')
+  @Tagged(tunnelTag)
   get(@Param('id', IdPipe) id: number): Promise<TunnelView> {
     return this.tunnels.get(id);
   }
@@ -60,18 +72,31 @@ export class TunnelsController {
    * new hostname has a record of other content, or the name is taken.
    */
   @Put(':id')
-  @Fails('conflict', 'provider', 'suspicious')
+  @Fails('conflict', 'provider', 'suspicious', 'precondition')
+  @IfMatch()
+  @Tagged(tunnelTag)
   @Audited('tunnel.update')
-  update(@Param('id', IdPipe) id: number, @Body() body: TunnelPatch, @Me() me: Caller): Promise<TunnelView> {
-    return this.tunnels.update(me, id, body);
+  update(
+    @Param('id', IdPipe) id: number,
+    @Body() body: TunnelPatch,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<TunnelView> {
+    return this.tunnels.update(me, id, body, conditions);
   }
 
   /** Deletes a tunnel and its CNAMEs at the provider. 409001 while connectors run it, unless `force=true`. */
   @Delete(':id')
-  @Fails('conflict', 'provider', 'suspicious')
+  @Fails('conflict', 'provider', 'suspicious', 'precondition')
+  @IfMatch()
   @Audited('tunnel.delete')
-  remove(@Param('id', IdPipe) id: number, @Query() { force }: TunnelForceQuery, @Me() me: Caller): Promise<void> {
-    return this.tunnels.remove(me, id, force ?? false);
+  remove(
+    @Param('id', IdPipe) id: number,
+    @Query() { force }: TunnelForceQuery,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<void> {
+    return this.tunnels.remove(me, id, force ?? false, conditions);
   }
 
   /** Another run token, shown this once. Connectors with the old one run on until they are started anew. */

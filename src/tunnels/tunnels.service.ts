@@ -7,6 +7,7 @@ import { allOf, errors } from '../platform/common/errors.js';
 import { assertUnchanged, same } from '../platform/common/read-only.js';
 import { Db } from '../platform/database/db.js';
 import { type Held, Leases } from '../platform/database/leases.js';
+import type { Conditions } from '../platform/http/conditions.js';
 import { underLocks } from '../providers/kit/http/deadline-context.js';
 import type { RemoteRule, TunnelApi } from '../providers/tunnels.js';
 import { Cnames, namesIn, taken } from './cnames.service.js';
@@ -15,7 +16,7 @@ import { leftOf, rulesOf } from './known-rules.js';
 import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
 import type { TunnelPatch, TunnelQuery, TunnelToken, TunnelView } from './tunnel.dto.js';
 import { TunnelPoller } from './tunnel-poller.service.js';
-import { nameTaken, tunnelState, tunnelView } from './tunnel-view.js';
+import { assertSeen, nameTaken, tunnelState, tunnelView } from './tunnel-view.js';
 import { type TunnelRow, TunnelsRepository } from './tunnels.repository.js';
 
 /**
@@ -49,11 +50,13 @@ export class TunnelsService {
   /**
    * Changes name, rules and whether CNAMEs are kept; these follow the rules. The rest of the configuration at the
    * provider stays.
-   * @throws AppError 400001, 404001, 409001 also when somebody else has changed the configuration since; ProviderError
+   * @throws AppError 400001, 404001, 409001 also when somebody else has changed the configuration since, 412001;
+   * ProviderError
    */
-  async update(me: Caller, id: number, patch: TunnelPatch): Promise<TunnelView> {
+  async update(me: Caller, id: number, patch: TunnelPatch, conditions: Conditions): Promise<TunnelView> {
     await this.settling.answered((failed) =>
       this.locked(me, id, async (row, held) => {
+        assertSeen(conditions, row);
         try {
           await this.change(me, row, patch, held);
         } catch (error) {
@@ -154,11 +157,12 @@ export class TunnelsService {
 
   /**
    * Deletes a tunnel with its CNAMEs, at the provider, too.
-   * @throws AppError 404001, 409001 while connectors hold it; ProviderError
+   * @throws AppError 404001, 409001 while connectors hold it, 412001; ProviderError
    */
-  async remove(me: Caller, id: number, force: boolean): Promise<void> {
+  async remove(me: Caller, id: number, force: boolean, conditions: Conditions): Promise<void> {
     await this.holding(id, async (held) => {
       const row = await this.row(id);
+      assertSeen(conditions, row);
       if (row.state === 'creating') {
         await this.repository.update(id, { hold_reason: null, ...makerOf(me) });
         if (await this.settling.undo(row, held, me, row.last_error ?? 'It was deleted while it was made')) return;

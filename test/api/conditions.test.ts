@@ -24,7 +24,7 @@ for (const { kind, skip } of databases('sqlite')) {
     let admin: Client;
     let set: `/api/domains/${number}/rrsets/${string}/A`;
     beforeAll(async () => {
-      world = await startWorld(kind);
+      world = await startWorld(kind, { OUTBOUND_ALLOW: '127.0.0.0/8' });
       ({ admin } = world);
       set = `/api/domains/${world.domain}/rrsets/seen/A`;
     });
@@ -71,6 +71,78 @@ for (const { kind, skip } of databases('sqlite')) {
       const { token } = made(await admin.post('/api/tokens', { name: 'blind', allowed_services: ['records:write'] }));
       const answer = await world.server.as(token).put(set, { values: ['192.0.2.4'] }, { 'if-match': '"other"' });
       assert.equal(refused(answer, 412, 412001).data, undefined);
+    });
+
+    it('a domain is changed and deleted only where people have not changed it since', async () => {
+      const path = `/api/domains/${world.domain}` as const;
+      const read = await admin.get(path);
+      const seen = { 'if-match': read.headers.get('etag') as string };
+      // what a synchronisation does is no change of people
+      done(await admin.get(`${path}/records?refresh=true`));
+      const first = await admin.put(path, { remark: 'first' }, seen);
+      assert.equal(done(first).remark, 'first');
+      const stale = refused(await admin.put(path, { remark: 'second' }, seen), 412, 412001);
+      assert.equal((stale.data as unknown as { domain: { remark: string } }).domain.remark, 'first');
+      refused(await admin.delete(path, undefined, seen), 412, 412001);
+      assert.equal(done(await admin.get(path)).remark, 'first');
+      done(await admin.put(path, { remark: '' }, { 'if-match': first.headers.get('etag') as string }));
+    });
+
+    it('of two changes of a domain that have seen the same, one is made', async () => {
+      const path = `/api/domains/${world.domain}` as const;
+      const seen = { 'if-match': (await admin.get(path)).headers.get('etag') as string };
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => admin.put(path, { remark: `of ${i}` }, seen)),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(412)]);
+    });
+
+    it('settings are written and confirmed only where they are what the caller has seen', async () => {
+      const read = await admin.get('/api/settings/smtp');
+      const seen = { 'if-match': read.headers.get('etag') as string };
+      const first = await admin.put('/api/settings/smtp', { from: 'dns@example.net' }, seen);
+      assert.equal(done(first).from, 'dns@example.net');
+      const stale = refused(await admin.put('/api/settings/smtp', { from: 'other@example.net' }, seen), 412, 412001);
+      assert.equal((stale.data as unknown as { settings: { from: string } }).settings.from, 'dns@example.net');
+      refused(await admin.post('/api/settings/smtp/confirm', undefined, seen), 412, 412001);
+      const now = { 'if-match': first.headers.get('etag') as string };
+      done(await admin.post('/api/settings/smtp/confirm', undefined, now));
+    });
+
+    it('rules of failover are replaced only where they are what the caller has seen', async () => {
+      const path = `/api/domains/${world.domain}/failover` as const;
+      const seen = { 'if-match': (await admin.get(path)).headers.get('etag') as string };
+      const check = { kind: 'tcp', port: 9 };
+      const rule = { host: 'fo', type: 'A', primary: ['127.0.0.1'], backup: ['127.0.0.2'], check };
+      const first = await admin.post(path, { enabled: false, rules: [rule] }, seen);
+      assert.equal(done(first).rules.length, 1);
+      const stale = refused(await admin.post(path, { enabled: false, rules: [] }, seen), 412, 412001);
+      assert.equal((stale.data as unknown as { failover: { rules: unknown[] } }).failover.rules.length, 1);
+      refused(await admin.delete(path, undefined, seen), 412, 412001);
+      done(await admin.delete(path, undefined, { 'if-match': first.headers.get('etag') as string }));
+    });
+
+    it('a list of changes is begun only where no record of the domain has changed since', async () => {
+      const path = `/api/domains/${world.domain}/records` as const;
+      const tag = async () => ({ 'if-match': (await admin.get(path)).headers.get('etag') as string });
+      const create = (host: string) => ({ changes: [{ op: 'create', host, type: 'A', value: '192.0.2.1' }] });
+      const seen = await tag();
+      done(await admin.post(`${path}/batch`, create('batch-1'), seen));
+      const { data } = refused(await admin.post(`${path}/batch`, create('batch-2'), seen), 412, 412001);
+      assert.match(String((data as unknown as { revision: number }).revision), /^\d+$/);
+      done(await admin.post(`${path}/batch`, create('batch-3'), await tag()));
+      // a change at the provider counts as soon as it is read
+      const before = await tag();
+      const records = [{ content: '192.0.2.7', disabled: false }];
+      const theirs = { name: `theirs.${world.zone}.`, type: 'A', ttl: 300, changetype: 'REPLACE', records };
+      assert.ok((await world.pdns.api('PATCH', `/zones/${world.zone}.`, { rrsets: [theirs] })).ok);
+      done(await admin.get(`${path}?refresh=true`));
+      refused(await admin.post(`${path}/batch`, create('batch-2'), before), 412, 412001);
+      // and a list that says the same is no change
+      const after = await tag();
+      done(await admin.get(`${path}?refresh=true`));
+      assert.deepEqual(await tag(), after);
+      assert.equal(done(await admin.get(`${path}?host=batch-2`)).total, 0);
     });
 
     it('every route honours a conditional header that it declares, and refuses all others', async () => {

@@ -310,6 +310,19 @@ for (const { kind, skip } of databases('sqlite', 'mysql')) {
       await remove(tunnel.id);
     });
 
+    it('is changed and deleted only where its configuration is what the caller has seen', async () => {
+      const { id } = await add({});
+      const path = `/api/tunnels/${id}` as const;
+      const seen = { 'if-match': (await admin.get(path)).headers.get('etag') as string };
+      const name = fresh();
+      const first = await admin.put(path, { name }, seen);
+      assert.equal(done(first).name, name);
+      const stale = refused(await admin.put(path, { name: fresh() }, seen), 412, 412001);
+      assert.equal((stale.data as unknown as { tunnel: { name: string } }).tunnel.name, name);
+      refused(await admin.delete(path, undefined, seen), 412, 412001);
+      done(await admin.delete(path, undefined, { 'if-match': first.headers.get('etag') as string }));
+    });
+
     it('can be changed where the zone of one hostname is gone at the provider', async () => {
       for (const zone of ['gone.example', 'left.example']) cloudflare.zones.set(zone, []);
       const credentials = { api_token: 'of its own', endpoint: cloudflare.url };

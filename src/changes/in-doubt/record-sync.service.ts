@@ -223,6 +223,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
     const touched = await this.cache.apply(manager, id, changes, busy);
     const settled = await this.settleBy(manager, id, free, judge(free, proof, begun, remoteIdsOf(rows)));
+    if (touched + settled.applied) await this.state.raiseRevision(id, manager);
     if (loss) {
       const after = { touched, confirmed: loss.lost.length, of: loss.of };
       await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });

@@ -6,9 +6,16 @@ import { Audited } from '../../audit/audited.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
+import { Conditional, type Conditions, Given, Tagged } from '../../platform/http/conditions.js';
 import { ChangeQuery, ChangeSetList } from '../../records/history/change.dto.js';
 import { FailoverInput, FailoverView, SwitchInput, SwitchQuery, SwitchResult } from './failover.dto.js';
-import { FailoverService } from './failover.service.js';
+import { FailoverService, failoverTag } from './failover.service.js';
+
+const IfMatch = () =>
+  Conditional({
+    'If-Match':
+      'the `ETag` of the rules as they were read: 412001 with what there is (`failover`) when they are others by now',
+  });
 
 @ApiTags('Failover')
 @ApiParam({ name: 'id', type: 'integer', description: 'domain' })
@@ -16,8 +23,9 @@ import { FailoverService } from './failover.service.js';
 export class FailoverController {
   constructor(private readonly failover: FailoverService) {}
 
-  /** The rules of failover of a domain, and how each stands. */
+  /** The rules of failover of a domain, and how each stands. The header `ETag` names them, for `If-Match`. */
   @Get()
+  @Tagged(failoverTag)
   @Access({ domain: 'read', scope: 'records:read' })
   get(@OnDomain() domain: OpenDomain): Promise<FailoverView> {
     return this.failover.get(domain);
@@ -32,19 +40,27 @@ export class FailoverController {
   @Post()
   @HttpCode(200)
   @Access({ domain: 'write' })
-  @Fails('conflict')
+  @Fails('conflict', 'precondition')
+  @IfMatch()
+  @Tagged(failoverTag)
   @Audited('failover.update')
-  put(@OnDomain() domain: OpenDomain, @Body() body: FailoverInput, @Me() me: Caller): Promise<FailoverView> {
-    return this.failover.put(me, domain, body);
+  put(
+    @OnDomain() domain: OpenDomain,
+    @Body() body: FailoverInput,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<FailoverView> {
+    return this.failover.put(me, domain, body, conditions);
   }
 
   /** Forgets all rules of a domain. The records stay as they are. 409001 while one of them is being switched. */
   @Delete()
   @Access({ domain: 'write' })
-  @Fails('conflict')
+  @Fails('conflict', 'precondition')
+  @IfMatch()
   @Audited('failover.delete')
-  remove(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<void> {
-    return this.failover.remove(me, domain);
+  remove(@OnDomain() domain: OpenDomain, @Me() me: Caller, @Given() conditions: Conditions): Promise<void> {
+    return this.failover.remove(me, domain, conditions);
   }
 
   /** The lists of changes that rules of the domain made, or somebody by a switch by hand, newest first. */

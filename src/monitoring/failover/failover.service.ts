@@ -14,6 +14,7 @@ import type { PageQuery } from '../../platform/common/paging.dto.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { Db } from '../../platform/database/db.js';
+import { assertConditions, type Conditions, entityTag } from '../../platform/http/conditions.js';
 import { ChangeReader } from '../../records/history/change-reader.service.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
 import {
@@ -75,26 +76,27 @@ export class FailoverService {
   /** A token with rules sees the rules of failover whose records it may read. */
   async get(domain: OpenDomain): Promise<FailoverView> {
     const [enabled, rules] = await Promise.all([this.failovers.enabled(domain.id), this.rules.ofDomain(domain.id)]);
-    const seen = rules.filter(({ config: { host, type, primary, backup } }) =>
-      [...primary, ...backup].every(
-        (value) => judgeRecord(domain.access, domain.id, 'read', { host, type, value, ttl: 1 }).allowed,
-      ),
-    );
-    return { enabled: enabled ?? false, rules: seen.map((rule) => viewOf(rule, domain)) };
+    return viewFor(domain, enabled, rules);
   }
 
   /**
    * Makes the configuration what the body says. A rule whose values stay the same goes on from its state; any other one
    * begins with what the cache holds.
-   * @throws AppError 400001 naming all that is wrong
+   * @throws AppError 400001 naming all that is wrong; 412001
    */
-  async put(me: Caller, domain: OpenDomain, { enabled, rules: inputs }: FailoverInput): Promise<FailoverView> {
+  async put(
+    me: Caller,
+    domain: OpenDomain,
+    { enabled, rules: inputs }: FailoverInput,
+    conditions: Conditions,
+  ): Promise<FailoverView> {
     const place = await this.places.of(domain);
     const { outboundDeny, outboundAllow } = this.config;
     const configs = await configsOf(place, inputs, (path, address) =>
       unreachable(path, address, outboundDeny, outboundAllow),
     );
     await this.switcher.alone(domain.id, async () => {
+      if (conditions.ifMatch !== undefined) assertSeen(conditions, await this.get(domain));
       const known = new Map((await this.rules.ofDomain(domain.id)).map((rule) => [rule.id, rule]));
       const strange = inputs.findIndex(({ id }) => (id ?? null) !== null && !known.has(id as number));
       if (strange >= 0)
@@ -106,6 +108,7 @@ export class FailoverService {
         const before = await this.failovers.enabled(domain.id, manager);
         // read again, since checks go on
         const current = new Map((await this.rules.ofDomain(domain.id, manager)).map((rule) => [rule.id, rule]));
+        assertSeen(conditions, viewFor(domain, before, [...current.values()]));
         const named = new Set(inputs.map(({ id }) => id));
         const gone = [...current.keys()].filter((id) => !named.has(id));
         await this.rules.remove(gone, manager);
@@ -213,11 +216,12 @@ export class FailoverService {
     });
   }
 
-  /** @throws AppError 409001 */
-  remove(me: Caller, domain: OpenDomain): Promise<void> {
+  /** @throws AppError 409001, 412001 */
+  remove(me: Caller, domain: OpenDomain, conditions: Conditions): Promise<void> {
     return this.switcher.alone(domain.id, () =>
       this.db.transaction(async (manager) => {
         const before = await this.rules.ofDomain(domain.id, manager);
+        assertSeen(conditions, viewFor(domain, await this.failovers.enabled(domain.id, manager), before));
         await this.rules.removeOfDomain(domain.id, manager);
         await this.failovers.remove(domain.id, manager);
         await this.audit.write(manager, me, {
@@ -281,6 +285,26 @@ export class FailoverService {
   history(domain: OpenDomain, query: Pick<PageQuery, 'page' | 'limit'>) {
     return this.changes.list(domain, query, 'failover');
   }
+}
+
+/** The entity tag of the rules: of what people set and switches put on hold, not of what checks find. */
+export const failoverTag = (view: FailoverView): string => {
+  const rules = view.rules.map(({ version: _, state: { hold_reason }, ...rule }) => ({ ...rule, hold_reason }));
+  return entityTag({ enabled: view.enabled, rules }, view);
+};
+
+/** @throws AppError 412001 where the rules are not what the caller has seen */
+const assertSeen = (conditions: Conditions, failover: FailoverView): void =>
+  assertConditions(conditions, failoverTag(failover), { failover });
+
+/** The rules as a caller may see them. @param enabled null: there is no configuration */
+function viewFor(domain: OpenDomain, enabled: boolean | null, rules: readonly Rule[]): FailoverView {
+  const seen = rules.filter(({ config: { host, type, primary, backup } }) =>
+    [...primary, ...backup].every(
+      (value) => judgeRecord(domain.access, domain.id, 'read', { host, type, value, ttl: 1 }).allowed,
+    ),
+  );
+  return { enabled: enabled ?? false, rules: seen.map((rule) => viewOf(rule, domain)) };
 }
 
 const given = ({ id, config, hold }: Rule) => ({ id, ...config, hold });

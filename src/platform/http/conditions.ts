@@ -1,7 +1,16 @@
-import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import {
+  applyDecorators,
+  createParamDecorator,
+  type ExecutionContext,
+  type NestInterceptor,
+  SetMetadata,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
+import { tap } from 'rxjs';
 import { errors } from '../common/errors.js';
+import { sha256 } from '../common/hash.js';
 
 /** The headers that make a request conditional (RFC 9110 section 13.1). */
 const HEADERS = ['If-Match', 'If-None-Match', 'If-Modified-Since', 'If-Unmodified-Since'] as const;
@@ -38,9 +47,32 @@ export const passedOver = ({ method, headers }: Request, honoured: readonly stri
     return headers[name.toLowerCase()] !== undefined && !honoured.includes(name) && !(isRead && OF_READS.has(name));
   });
 
+const digest = (value: object) => sha256(JSON.stringify(value)).slice(0, 32);
+
+/**
+ * The entity tag of what a route answers.
+ * @param state what a write replaces: conditions compare it alone
+ * @param view all of the answer, where it shows more than that
+ */
+export const entityTag = (state: object, view?: object): string =>
+  `"${digest(state)}${view ? `.${digest(view)}` : ''}"`;
+
+/** Sends the entity tag of the answer. */
+export function Tagged<T extends object>(tagOf: (answer: T) => string = entityTag) {
+  const interceptor: NestInterceptor<T> = {
+    intercept: (context, next) =>
+      next
+        .handle()
+        .pipe(tap((answer) => context.switchToHttp().getResponse<Response>().setHeader('ETag', tagOf(answer)))),
+  };
+  return UseInterceptors(interceptor);
+}
+
+const stateIn = (tag: string) => tag.trim().replace(/\.[0-9a-f]{32}"$/, '"');
+
 /** Whether a list of entity tags, or `*`, names a state. @param tag null: there is nothing */
 export const names = (list: string, tag: string | null): boolean =>
-  tag !== null && (list.trim() === '*' || list.split(',').some((one) => one.trim() === tag));
+  tag !== null && (list.trim() === '*' || list.split(',').some((one) => stateIn(one) === stateIn(tag)));
 
 /**
  * @param tag the entity tag of what is there; null: nothing

@@ -10,6 +10,7 @@ import type { Result } from '../../changes/results.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { AppError, errors, type FieldError, fieldError } from '../../platform/common/errors.js';
 import { validList } from '../../platform/common/validation.js';
+import type { Conditions } from '../../platform/http/conditions.js';
 import { BatchChange, type BatchCounts, type BatchInput, type BatchResult } from './batch.dto.js';
 
 /** changes that are read before everybody else has a turn */
@@ -26,13 +27,14 @@ export class BatchService {
   /**
    * @param wait seconds that a long list is waited for
    * @throws AppError 400001 for changes that lack what their `op` needs; of an atomic list for the first that does not
-   * fit
+   * fit; 412001 where the domain is not at the revision of `If-Match`
    */
   async run(
     me: Caller,
     domain: OpenDomain,
     { changes: list, atomic, comment }: BatchInput,
     wait: number,
+    { ifMatch }: Conditions,
   ): Promise<BatchResult> {
     const changes = await validList(BatchChange, list, 'changes');
     const wrong = changes.flatMap(lacking);
@@ -43,7 +45,7 @@ export class BatchService {
       if (edits.length % TURN === TURN - 1) await nextTurn();
       edits.push(editOf(place, change));
     }
-    const options = { door: doorOf(me), comment: comment ?? '', atomic: atomic ?? false };
+    const options = { door: doorOf(me), comment: comment ?? '', atomic: atomic ?? false, ifMatch };
     const { changeSet, results } = await this.engine.list(me, domain, edits, options, wait * 1000, place.connection);
     // whether something was to be done would confirm a guess of a caller that may not read
     const reads = readsRecords(me);

@@ -9,6 +9,7 @@ import { ResumeService } from '../../changes/resume.service.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
+import { Conditional, type Conditions, Given } from '../../platform/http/conditions.js';
 import { BatchInput, BatchQuery, BatchResult } from '../batch/batch.dto.js';
 import { BatchService, statusOf } from '../batch/batch.service.js';
 import { ChangeQuery, ChangeSetDetail, ChangeSetList } from './change.dto.js';
@@ -39,7 +40,11 @@ export class ChangesController {
   @Post('records/batch')
   @HttpCode(200)
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'suspicious', 'unapplied', 'provider')
+  @Fails('conflict', 'suspicious', 'precondition', 'unapplied', 'provider')
+  @Conditional({
+    'If-Match':
+      'the `ETag` of `GET …/records`: 412001 with the `revision` when any record of the domain has changed since',
+  })
   @ApiOkResponse({ type: BatchResult })
   @ApiResponse({ status: 207, type: BatchResult, description: 'some changes were not applied' })
   @ApiAcceptedResponse({ type: BatchResult, description: 'the list goes on in the background' })
@@ -49,9 +54,10 @@ export class ChangesController {
     @Body() body: BatchInput,
     @Query() { wait, fail }: BatchQuery,
     @Me() me: Caller,
+    @Given() conditions: Conditions,
     @Res({ passthrough: true }) response: Response,
   ): Promise<BatchResult> {
-    const result = await this.batches.run(me, domain, body, wait ?? 0);
+    const result = await this.batches.run(me, domain, body, wait ?? 0, conditions);
     response.status(statusOf(result, fail === 'any'));
     return result;
   }

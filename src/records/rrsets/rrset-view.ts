@@ -3,8 +3,7 @@ import { hostName } from '../../dns/names.js';
 import { shownValue } from '../../dns/record.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { sha256 } from '../../platform/common/hash.js';
-import { assertConditions, type Conditions } from '../../platform/http/conditions.js';
+import { assertConditions, type Conditions, entityTag } from '../../platform/http/conditions.js';
 import { served } from '../served.js';
 import type { ReplacedMember, RrsetView } from './rrset.dto.js';
 
@@ -26,9 +25,6 @@ export const membersOf = (rows: readonly StoredRecord[], { host, type, line }: K
 
 /** What no client can name. */
 const UNSEEN = '\0';
-
-/** The entity tag of a set as it is answered. */
-export const rrsetTag = (set: RrsetView): string => `"${sha256(JSON.stringify(set)).slice(0, 32)}"`;
 
 /** A set as its reader may see it; null: nothing of it. */
 export function viewOf(
@@ -64,5 +60,5 @@ export function assertSeen(
   // without ids: what was made past the service has none yet
   const found = tells && view && { rrset: { ...view, values: view.values.map(({ id: _, ...fields }) => fields) } };
   // one of which the caller sees nothing is there all the same
-  assertConditions(conditions, view ? rrsetTag(view) : isThere ? UNSEEN : null, found || undefined);
+  assertConditions(conditions, view ? entityTag(view) : isThere ? UNSEEN : null, found || undefined);
 }

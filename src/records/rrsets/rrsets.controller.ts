@@ -1,12 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { Conditional, type Conditions, Given } from '../../platform/http/conditions.js';
+import { Conditional, type Conditions, Given, Tagged } from '../../platform/http/conditions.js';
 import { RrsetInput, RrsetQuery, RrsetResult, RrsetView } from './rrset.dto.js';
-import { rrsetTag } from './rrset-view.js';
 import { RrsetsService } from './rrsets.service.js';
 
 const IF_MATCH =
@@ -30,17 +28,15 @@ export class RrsetsController {
 
   /** A record set: all values of a name and type, from the cache. The header `ETag` names its state, for `If-Match`. */
   @Get()
+  @Tagged()
   @Access({ domain: 'read', scope: 'records:read' })
-  async get(
+  get(
     @OnDomain() domain: OpenDomain,
     @Param('host') host: string,
     @Param('type') type: string,
     @Query() { line }: RrsetQuery,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<RrsetView> {
-    const set = await this.rrsets.get(domain, host, type, line);
-    response.setHeader('ETag', rrsetTag(set));
-    return set;
+    return this.rrsets.get(domain, host, type, line);
   }
 
   /**
