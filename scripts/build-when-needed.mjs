@@ -11,6 +11,7 @@ const newest = (path) =>
 if (existsSync('src')) {
   const sources = Math.max(...['src', 'package-lock.json', 'tsconfig.json', 'nest-cli.json'].map(newest));
   if (!existsSync(STAMP) || statSync(STAMP).mtimeMs < sources) {
+    process.stderr.write('Building: there is no build, or a source file is newer\n');
     const { status } = spawnSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
     if (status !== 0) process.exit(status ?? 1);
     writeFileSync(STAMP, '');

@@ -73,7 +73,14 @@ async function main(): Promise<void> {
   if (files < OPEN_FILES) logger.warn({ files, needed: OPEN_FILES }, 'few files may be open (ulimit -n)');
   // before the logger shuts down
   process.prependOnceListener('exit', (code) => logger.info({ version: VERSION, code }, 'stopped'));
-  await app.listen(config.port, config.host);
+  await app.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
+    const where = `${config.host ?? 'any address'}, port ${config.port}`;
+    if (error.code === 'EADDRINUSE')
+      throw new StartRefused(`Something listens on ${where} already: end it, or set PORT`);
+    if (error.code === 'EACCES')
+      throw new StartRefused(`Listening on ${where} is not permitted: set PORT to one above 1023`);
+    throw error;
+  });
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;
   logger.info({ port, url }, 'listening');

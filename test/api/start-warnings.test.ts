@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from '@jest/globals';
@@ -33,6 +35,25 @@ describe('a start', () => {
     }
     assert.match(log, /"name":"DATABSE_URL","meant":"DATABASE_URL"/);
     assert.match(log, /"files":1000,"needed":8192/);
+  });
+
+  it('says in one sentence that its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    atEnd(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), DATA_DIR: folder() };
+    const child = spawn(process.execPath, [ENTRY], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    atEnd(() => child.kill('SIGKILL'));
+    let log = '';
+    for await (const chunk of child.stdout) log += chunk;
+    const fatal = log.split('\n').filter((line) => line.includes('"level":"fatal"') || line.includes('"level":60'));
+    assert.equal(fatal.length, 1, log);
+    assert.equal(
+      JSON.parse(fatal[0] as string).msg,
+      `Something listens on 127.0.0.1, port ${port} already: end it, or set PORT`,
+    );
+    assert.doesNotMatch(log, /"stack"|node:net/);
   });
 
   itUnless(process.env.TEST_NO_MYSQL)('says that the password of the database is wrong', async () => {

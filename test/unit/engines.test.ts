@@ -45,6 +45,15 @@ describe('the versions of Node that are promised', () => {
     assert.deepEqual(wanting, Object.keys(NOT_LOADED));
   });
 
+  it('hold for npm ci --engine-strict, tools included, but for the first, of which README.md says so', () => {
+    const wanting = Object.entries(packages)
+      .filter(([path, { optional }]) => path && !optional)
+      .filter(([, { engines }]) => engines?.node && !lowest.slice(1).every((v) => satisfies(v, engines.node as string)))
+      .map(([path]) => path);
+    assert.deepEqual(wanting, []);
+    assert.match(read('README.md'), /With `npm ci --engine-strict` take 22 or 24/);
+  });
+
   it('are what the compiler knows: nothing later of the language or of Node gets through', () => {
     assert.equal(packages['node_modules/@types/node']?.version, lowest[0]);
     // of ES2024 the first one has what texts got

@@ -38,6 +38,7 @@ describe('docs/operations.md', () => {
       'src/platform/database/installation.ts': ['paused: '],
       'src/platform/database/app-data-source.ts': ['The schema of the database is newer than this program'],
       'src/platform/database/sqlite-module.ts': ['SQLite needs Node 22.13 or later, or '],
+      'src/main.ts': ['Something listens on ', ' already: end it, or set PORT'],
       'src/http/error.filter.ts': ['internal error'],
       'src/audit/checkpoint-file.service.ts': ['audit checkpoint', 'the audit log is not what it was'],
     };
@@ -47,6 +48,16 @@ describe('docs/operations.md', () => {
         assert.ok(read(file).includes(message), `${file}: ${message}`);
       }
     }
+  });
+
+  it('README.md has comments on lines of their own, without quotes: shells such as zsh take them for words', () => {
+    const blocks = [...read('README.md').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block]) => block as string);
+    assert.ok(blocks.length >= 3);
+    const lines = blocks.flatMap((block) => block.split('\n'));
+    assert.deepEqual(
+      lines.filter((line) => /\s#\s/.test(line) || /^#.*['"`]\S*$/.test(line)),
+      [],
+    );
   });
 
   it('hands the variables of the unit to the commands as systemd reads them', () => {
