@@ -29,6 +29,16 @@ import { Traces } from './platform/traces/traces.js';
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
 
+/** For pages of `CORS_ORIGINS`. No cookies: who calls proves it by a header, or by a ticket. */
+const CORS = {
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  allowedHeaders: ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'Last-Event-ID', 'X-Request-Id'],
+  exposedHeaders: ['Allow', 'ETag', 'Link', 'Location', 'Retry-After', 'X-Request-Id', 'X-Total-Count'],
+  maxAge: 600,
+  // an OPTIONS goes on to where `Allow` is answered
+  preflightContinue: true,
+};
+
 /** Minimum size in bytes for compressing an answer. */
 const COMPRESSED_FROM = 4096;
 
@@ -61,6 +71,8 @@ export async function createApp(
   app.use(observed(config, metrics, app.get(Traces), logger));
   app.use(apiHeaders);
   app.use(compression({ threshold: COMPRESSED_FROM }));
+  // before `options`, which ends a preflight
+  if (config.corsOrigins.length) app.enableCors({ ...CORS, origin: config.corsOrigins });
   app.use(options);
   const foreign = protocolsOf(app.get(ModulesContainer));
   for (const protocol of foreign) app.use(protocol.prefix, speaking(protocol));

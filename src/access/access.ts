@@ -93,6 +93,8 @@ export interface AccessRule {
   domain?: Right;
   /** Scope that an API token needs; omitted: `*`; null: none. */
   scope?: Scope | null;
+  /** A `ticket` in the query takes the place of a credential. */
+  tickets?: true;
   /** Sessions only: API tokens are refused. */
   noTokens?: true;
   /** Also open to API tokens restricted to domains: the list shows only theirs. */
@@ -128,6 +130,8 @@ export interface ZoneRequest extends Request {
   caller: Caller;
   /** The domain loaded for a route with `domain` in its access rule. */
   domain?: unknown;
+  /** What a ticket stands for, where one opened this request. */
+  ticket?: unknown;
   /** The audit action of a failure. */
   auditAction?: string | undefined;
 }

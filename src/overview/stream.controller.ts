@@ -1,14 +1,30 @@
-import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
+import { Controller, Get, Headers, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, type ZoneRequest } from '../access/access.js';
-import { EVENT_CLASSES, STREAM_EVENTS } from './stream.dto.js';
+import { Access, signedIn, type ZoneRequest } from '../access/access.js';
+import { proofOf, Tickets } from '../auth/guard/tickets.service.js';
+import { EVENT_CLASSES, STREAM_EVENTS, StreamQuery, StreamTicket } from './stream.dto.js';
 import { Streams } from './streams.service.js';
 
 @ApiTags('Site')
 @Controller('events')
 export class StreamController {
-  constructor(private readonly streams: Streams) {}
+  constructor(
+    private readonly streams: Streams,
+    private readonly tickets: Tickets,
+  ) {}
+
+  /**
+   * A ticket for the stream: `GET /api/events?ticket=…` opens it once, within 30 seconds, without `Authorization`,
+   * which the `EventSource` of a browser cannot send. The stream has the rights of the credential that asks for the
+   * ticket, and ends with it.
+   */
+  @Post('ticket')
+  @HttpCode(200)
+  @Access({ scope: null, narrowed: true })
+  ticket(@Req() request: ZoneRequest): Promise<StreamTicket> {
+    return this.tickets.issue(signedIn(request.caller).userId, proofOf(request));
+  }
 
   /**
    * A stream of what happens, as server-sent events. `event` names it, `data` is JSON: `records.changed`,
@@ -21,10 +37,10 @@ export class StreamController {
    * their domains only. It begins with `ready`; with `Last-Event-ID` it goes on behind that event instead, whichever
    * replica is asked, and begins with `reset` when what was missed cannot be told any more (a day, or 500 events):
    * then read anew what is shown. It ends when the credential does, within about a second; a user has ten at a
-   * replica at most (429001).
+   * replica at most (429001). A `ticket` in the query takes the place of `Authorization`.
    */
   @Get()
-  @Access({ scope: null, narrowed: true })
+  @Access({ scope: null, narrowed: true, tickets: true })
   @ApiHeader({ name: 'last-event-id', required: false, description: 'the `id` of the last event that was seen' })
   @ApiExtraModels(...EVENT_CLASSES)
   @ApiOkResponse({
@@ -42,9 +58,10 @@ export class StreamController {
   })
   open(
     @Headers('last-event-id') last: string | undefined,
+    @Query() { last_event_id }: StreamQuery,
     @Req() request: ZoneRequest,
     @Res() response: Response,
   ): void {
-    this.streams.open(request, response, last);
+    this.streams.open(request, response, last ?? last_event_id);
   }
 }

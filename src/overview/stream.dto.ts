@@ -1,3 +1,5 @@
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+
 /** What a stream may tell. Part of the API: add to it, never change a meaning. */
 export const STREAM_EVENTS = [
   'records.changed',
@@ -116,3 +118,24 @@ export const EVENT_CLASSES = [
   SettingsChanged,
   StreamReset,
 ];
+
+export class StreamQuery {
+  /** of `POST /api/events/ticket`, in place of `Authorization` */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  ticket?: string;
+
+  /** in place of the header `Last-Event-ID`, which goes before it */
+  @IsOptional()
+  @IsString()
+  @MaxLength(32)
+  last_event_id?: string;
+}
+
+export class StreamTicket {
+  /** opens one stream */
+  ticket!: string;
+  /** 30 seconds from now */
+  expires_at!: string;
+}

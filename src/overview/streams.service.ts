@@ -1,11 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Principal, Role, signedIn, type ZoneRequest } from '../access/access.js';
-import { ApiTokenStrategy, credentialOf, isApiToken, JwtStrategy } from '../auth/guard/strategies.js';
+import { type Proof, proofOf, Tickets } from '../auth/guard/tickets.service.js';
 import { timeMs } from '../platform/common/clock.js';
 import { AppError, errors } from '../platform/common/errors.js';
 import { FairPool } from '../platform/common/fair-pool.js';
-import { sha256 } from '../platform/common/hash.js';
 import { Logger } from '../platform/common/logger.js';
 import { Metrics } from '../platform/metrics/metrics.js';
 import type { LoggedEvent } from './event.entity.js';
@@ -62,8 +61,7 @@ export class Streams implements OnModuleDestroy {
     private readonly events: EventLog,
     private readonly visibility: EventVisibility,
     private readonly wake: Wake,
-    private readonly sessions: JwtStrategy,
-    private readonly tokens: ApiTokenStrategy,
+    private readonly tickets: Tickets,
     metrics: Metrics,
     private readonly logger: Logger,
   ) {
@@ -116,16 +114,11 @@ export class Streams implements OnModuleDestroy {
 
   private credentialOf(request: ZoneRequest): Pick<Stream, 'key' | 'judge' | 'until'> {
     const { ip } = request.caller;
-    const credential = credentialOf(request);
-    if (isApiToken(credential)) {
-      const hash = sha256(credential);
-      const judge = () => this.tokens.judge(hash, ip, false);
-      return { key: `${hash}|${ip}`, judge, until: Number.POSITIVE_INFINITY };
-    }
-    // the guard has verified it
-    const payload = JSON.parse(Buffer.from(String(credential).split('.')[1] as string, 'base64url').toString());
-    const { sid, sub, exp } = payload as { sid: string; sub: string; exp: number };
-    return { key: `${sid}|${ip}`, judge: () => this.sessions.judge(sid, sub, ip, false), until: exp * 1000 };
+    const proof = (request.ticket as Proof | undefined) ?? proofOf(request);
+    const judge = () => this.tickets.judge(proof, ip, false);
+    return 'hash' in proof
+      ? { key: `${proof.hash}|${ip}`, judge, until: Number.POSITIVE_INFINITY }
+      : { key: `${proof.sid}|${ip}`, judge, until: proof.exp * 1000 };
   }
 
   private nudge(): void {

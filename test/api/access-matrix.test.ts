@@ -233,6 +233,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/site': 'everybody',
   'GET /api/bootstrap': 'login',
   'GET /api/events': 'signed in, any scope or domain',
+  'POST /api/events/ticket': 'signed in, any scope or domain',
   'GET /api/system/login-stats': 'role 3',
   'POST /api/system/unlock-account': 'login, role 3',
   'POST /api/system/resume': 'login, role 3',

@@ -20,6 +20,7 @@ import type { PropagationView } from '../../src/monitoring/propagation/propagati
 import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/notifications/deliveries.dto.js';
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
 import type { BootstrapView, SiteView } from '../../src/overview/site.dto.js';
+import type { StreamTicket } from '../../src/overview/stream.dto.js';
 import type { FieldError } from '../../src/platform/common/errors.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
@@ -110,6 +111,7 @@ interface Answers {
   'PUT /api/teams/{id}/members/{userId}': MemberView;
   'DELETE /api/teams/{id}/members/{userId}': null;
   'GET /api/tokens': TokenView[];
+  'POST /api/events/ticket': StreamTicket;
   'POST /api/tokens': TokenCreated;
   'GET /api/tokens/domains': GrantableDomain[];
   'GET /api/tokens/self': TokenSelf;

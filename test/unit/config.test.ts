@@ -21,6 +21,11 @@ const GOOD: [string, string, unknown][] = [
   ['BASE_URL', 'https://dns.example.com', { baseUrl: 'https://dns.example.com', basePath: '' }],
   ['BASE_URL', 'https://example.com/tools/dns//', { baseUrl: 'https://example.com/tools/dns', basePath: '/tools/dns' }],
   ['DATA_DIR', '/srv/zones', { dataDir: '/srv/zones', zoneFiles: { root: '/srv/zones/zones', reloadCommand: null } }],
+  [
+    'CORS_ORIGINS',
+    'https://a.example, http://b.example:8080',
+    { corsOrigins: ['https://a.example', 'http://b.example:8080'] },
+  ],
   ['DATABASE_URL', 'sqlite:a.db', { database: { type: 'sqlite', path: resolve('data/a.db') } }],
   ['REDIS_URL', 'rediss://cache:6379/1', { redisUrl: 'rediss://cache:6379/1' }],
   ['SECRET_KEY', `${KEY}, ${'o'.repeat(40)}`, { secretKeys: [KEY, 'o'.repeat(40)] }],
@@ -65,6 +70,8 @@ const WRONG: [string, string][] = [
   ['PORT', '65536'],
   ['PORT', '80x'],
   ['PORT', '1e3'],
+  ['CORS_ORIGINS', '*'],
+  ['CORS_ORIGINS', 'https://console.example.com/'],
   ['BASE_URL', 'dns.example.com'],
   ['BASE_URL', 'ftp://dns.example.com'],
   ['BASE_URL', 'https://dns.example.com/?a=1'],
@@ -120,6 +127,7 @@ describe('configuration', () => {
     assert.deepEqual(parseConfig({}), {
       port: 3000,
       host: '0.0.0.0',
+      corsOrigins: [],
       baseUrl: null,
       basePath: '',
       dataDir: resolve('data'),

@@ -13,6 +13,7 @@ import {
   type ZoneRequest,
 } from '../../access/access.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
+import { timeMs } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { positiveId } from '../../platform/common/validation.js';
 import { DatabaseService } from '../../platform/database/database.service.js';
@@ -21,6 +22,7 @@ import { isForeign } from '../../platform/http/protocol.js';
 import { UsersService } from '../../users/users.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { credentialOf, isApiToken } from './strategies.js';
+import { Tickets } from './tickets.service.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** paths of the controllers whose routes write to providers */
@@ -61,6 +63,7 @@ export class AccessGuard implements CanActivate {
     private readonly policy: DomainPolicy,
     private readonly key: SigningKey,
     private readonly installation: Installation,
+    private readonly tickets: Tickets,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -75,7 +78,8 @@ export class AccessGuard implements CanActivate {
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;
 
-    const principal = await this.signIn(context, request);
+    const byTicket = rule.tickets && request.query.ticket !== undefined;
+    const principal = await (byTicket ? this.takeTicket(request) : this.signIn(context, request));
     request.caller.principal = principal;
     if (principal.lacksSecondFactor && !rule.unproven) {
       throw errors.forbidden(NO_SECOND_FACTOR, { required: '2fa' });
@@ -99,6 +103,16 @@ export class AccessGuard implements CanActivate {
     // Passport sets request.user, or handleRequest throws
     await (token ? this.apiToken : this.jwt).canActivate(context);
     return request.user as Principal;
+  }
+
+  /** Who the caller is, by a ticket in the query. @throws AppError 400001, 401001 */
+  private async takeTicket(request: ZoneRequest): Promise<Principal> {
+    const proof = await this.tickets.take(request, request.query.ticket);
+    const principal = await this.tickets.judge(proof, request.caller.ip, true);
+    if (!principal || ('exp' in proof && proof.exp * 1000 <= timeMs()))
+      throw errors.unauthenticated('The credential of the ticket has ended');
+    request.ticket = proof;
+    return principal;
   }
 
   private async assertReady(): Promise<void> {

@@ -11,6 +11,7 @@ import { AccessGuard } from './access.guard.js';
 import { ConditionsGuard } from './conditions.guard.js';
 import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
+import { Tickets } from './tickets.service.js';
 import { UnknownQueryGuard } from './unknown-query.guard.js';
 
 @Module({ imports: [RedisModule], providers: [RateStorage], exports: [RateStorage] })
@@ -32,12 +33,13 @@ class RateStorageModule {}
   providers: [
     JwtStrategy,
     ApiTokenStrategy,
+    Tickets,
     // in this order: who the caller is, how often, and whether the query or the headers say what would be passed over
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateGuard },
     { provide: APP_GUARD, useClass: UnknownQueryGuard },
     { provide: APP_GUARD, useClass: ConditionsGuard },
   ],
-  exports: [JwtStrategy, ApiTokenStrategy],
+  exports: [Tickets],
 })
 export class GuardModule {}

@@ -12,7 +12,7 @@ const CONTEXT = 'challenges.content';
 /** The key of a challenge in the database. */
 const idOf = (kind: ChallengeKind, key: string) => sha256(`${kind}|${key}`);
 
-type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code' | 'second-factor';
+type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code' | 'second-factor' | 'ticket';
 
 interface OpenOptions {
   userId?: number | null;

@@ -25,6 +25,8 @@ export type DatabaseChoice =
 export interface Config {
   port: number;
   host: string;
+  /** Origins whose pages may call the API from a browser, besides its own. */
+  corsOrigins: string[];
   /** Public URL of the service without trailing slash; null: the host of each request is used. */
   baseUrl: string | null;
   /** Path of `baseUrl` without trailing slash, '' at the root; requests may include or omit it. */
@@ -231,6 +233,14 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       return value;
     }),
     admin: username && password ? { username, password } : null,
+    corsOrigins: read('CORS_ORIGINS', [] as string[], (value) =>
+      list(value).map((origin) => {
+        const ok =
+          URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol) && new URL(origin).origin === origin;
+        if (!ok) throw new Error(`must be origins such as https://console.example.com, with commas, not "${origin}"`);
+        return origin;
+      }),
+    ),
     trustedProxies: read('TRUSTED_PROXIES', [] as Cidr[], cidrs),
     outboundAllow: read('OUTBOUND_ALLOW', [] as Cidr[], cidrs),
     outboundDeny: read('OUTBOUND_DENY', [] as Cidr[], cidrs),

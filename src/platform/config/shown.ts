@@ -19,6 +19,7 @@ export function shownConfig(config: Config): Record<string, unknown> {
     databaseTimeoutMs: config.databaseTimeoutMs,
     redis: config.redisUrl !== null,
     keys: config.secretKeys.length,
+    corsOrigins: config.corsOrigins,
     trustedProxies: texts(config.trustedProxies),
     outboundAllow: texts(config.outboundAllow),
     outboundDeny: texts(config.outboundDeny),
