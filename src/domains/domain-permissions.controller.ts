@@ -31,6 +31,15 @@ export class DomainPermissionsController {
     return list;
   }
 
+  /** One right on the domain, whichever team it was given to. */
+  @Get(':permissionId')
+  get(
+    @OnDomain() domain: OpenDomain,
+    @Param('permissionId', IdPipe) permissionId: number,
+  ): Promise<DomainPermissionView> {
+    return this.permissions.getOnDomain(domain.id, permissionId);
+  }
+
   /** Takes a right on the domain back, whoever manages the team. It counts from the members' next request on. */
   @Delete(':permissionId')
   @Audited('permission.delete')

@@ -13,6 +13,23 @@ type Values = Omit<PermissionView, 'id'> & Pick<DomainPermission, 'granted_by' |
 const COLUMNS = 'id, team_id, domain_id, domain_name, permission, host';
 const WITH_TEAM = 'p.id, p.team_id, p.domain_id, p.domain_name, p.permission, p.host, t.name AS team_name';
 
+/** Rights as their teams see them. */
+const OF_TEAM = {
+  columns: 'p.id, p.team_id, p.domain_id, p.domain_name, p.permission, p.host, d.apart',
+  from: 'domain_permissions p JOIN domains d ON d.id = p.domain_id',
+};
+type TeamRow = PermissionView & { apart: string };
+const shown = ({ apart, domain_name: name, ...row }: TeamRow): PermissionView => ({
+  ...row,
+  domain_name: shownName({ name, apart }),
+});
+
+/** Rights as the owners of domains see them. */
+const ON_DOMAIN = {
+  columns: `${WITH_TEAM}, p.granted_by`,
+  from: 'domain_permissions p JOIN teams t ON t.id = p.team_id',
+};
+
 /** SQL of `domain_permissions`. */
 @Injectable()
 export class DomainPermissionsRepository {
@@ -20,9 +37,8 @@ export class DomainPermissionsRepository {
 
   /** The rights of a team. @throws AppError 400001 for an unknown `sort` */
   async ofTeam(teamId: number, query: PageQuery): Promise<{ total: number; list: PermissionView[] }> {
-    const { total, list } = await listRows<PermissionView & { apart: string }>(this.db, query, {
-      columns: 'p.id, p.team_id, p.domain_id, p.domain_name, p.permission, p.host, d.apart',
-      from: 'domain_permissions p JOIN domains d ON d.id = p.domain_id',
+    const { total, list } = await listRows<TeamRow>(this.db, query, {
+      ...OF_TEAM,
       where: 'p.team_id = ?',
       values: [teamId],
       sorts: { domain_name: 'p.domain_name', id: 'p.id', permission: 'p.permission' },
@@ -30,18 +46,20 @@ export class DomainPermissionsRepository {
       id: 'p.id',
       search: ['p.domain_name'],
     });
-    const shown = ({ apart, domain_name: name, ...row }: (typeof list)[0]) => ({
-      ...row,
-      domain_name: shownName({ name, apart }),
-    });
     return { total, list: list.map(shown) };
+  }
+
+  /** One right of a team, as `ofTeam` shows it. */
+  async oneOfTeam(id: number, teamId: number): Promise<PermissionView | undefined> {
+    const sql = `SELECT ${OF_TEAM.columns} FROM ${OF_TEAM.from} WHERE p.id = ? AND p.team_id = ?`;
+    const row = await this.db.row<TeamRow>(sql, [id, teamId]);
+    return row && shown(row);
   }
 
   /** The rights of all teams on a domain. @throws AppError 400001 for an unknown `sort` */
   ofDomain(domainId: number, query: PageQuery): Promise<{ total: number; list: DomainPermissionView[] }> {
     return listRows<DomainPermissionView>(this.db, query, {
-      columns: `${WITH_TEAM}, p.granted_by`,
-      from: 'domain_permissions p JOIN teams t ON t.id = p.team_id',
+      ...ON_DOMAIN,
       where: 'p.domain_id = ?',
       values: [domainId],
       sorts: { team_name: 't.name', id: 'p.id', permission: 'p.permission' },
@@ -49,6 +67,12 @@ export class DomainPermissionsRepository {
       id: 'p.id',
       search: ['LOWER(t.name)'],
     });
+  }
+
+  /** One right on a domain, as `ofDomain` shows it. */
+  oneOfDomain(id: number, domainId: number): Promise<DomainPermissionView | undefined> {
+    const sql = `SELECT ${ON_DOMAIN.columns} FROM ${ON_DOMAIN.from} WHERE p.id = ? AND p.domain_id = ?`;
+    return this.db.row(sql, [id, domainId]);
   }
 
   /** The rights of a team on a domain. */

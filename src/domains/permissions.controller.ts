@@ -39,6 +39,16 @@ export class PermissionsController {
     return this.permissions.create(me, id, body);
   }
 
+  /** One right of the team: for its members, and administrators. */
+  @Get(':permissionId')
+  get(
+    @Param('id', IdPipe) id: number,
+    @Param('permissionId', IdPipe) permissionId: number,
+    @Me() me: Caller,
+  ): Promise<PermissionView> {
+    return this.permissions.get(signedIn(me), id, permissionId);
+  }
+
   /** Takes a right away. It counts from the members' next request on. */
   @Delete(':permissionId')
   @Audited('permission.delete')

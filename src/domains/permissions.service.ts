@@ -36,6 +36,14 @@ export class PermissionsService {
     return this.permissions.ofTeam(teamId, query);
   }
 
+  /** @throws AppError 403001, 404001, also for a permission of another team */
+  async get(me: Principal, teamId: number, id: number): Promise<PermissionView> {
+    await this.teams.open(me, teamId, 'see');
+    const permission = await this.permissions.oneOfTeam(id, teamId);
+    if (!permission) throw errors.notFound('Permission');
+    return permission;
+  }
+
   /**
    * Gives a team a right on a domain, which is for its owner and for administrators.
    * @throws AppError 400001, 403001, 404001, 409001
@@ -70,6 +78,13 @@ export class PermissionsService {
   /** The rights of all teams on a domain. @throws AppError 400001 */
   ofDomain(domainId: number, query: PageQuery): Promise<{ total: number; list: DomainPermissionView[] }> {
     return this.permissions.ofDomain(domainId, query);
+  }
+
+  /** One right on a domain. @throws AppError 404001, also for a permission on another domain */
+  async getOnDomain(domainId: number, id: number): Promise<DomainPermissionView> {
+    const permission = await this.permissions.oneOfDomain(id, domainId);
+    if (!permission) throw errors.notFound('Permission');
+    return permission;
   }
 
   /** @throws AppError 403001, 404001, also for a permission of another team */

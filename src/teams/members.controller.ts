@@ -39,6 +39,12 @@ export class MembersController {
     return this.members.add(me, id, body);
   }
 
+  /** One member of a team: for its members, and administrators. */
+  @Get(':userId')
+  get(@Param('id', IdPipe) id: number, @Param('userId', IdPipe) userId: number, @Me() me: Caller): Promise<MemberView> {
+    return this.members.get(signedIn(me), id, userId);
+  }
+
   /** Gives a member another role. For owners of the team, and administrators; 409001 for the last owner. */
   @Put(':userId')
   @Fails('conflict')

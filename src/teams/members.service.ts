@@ -43,6 +43,12 @@ export class MembersService {
     return this.members.list(teamId, query);
   }
 
+  /** @throws AppError 403001, 404001 */
+  async get(me: Principal, teamId: number, userId: number): Promise<MemberView> {
+    await this.teams.open(me, teamId, 'see');
+    return this.member(teamId, userId);
+  }
+
   /**
    * Adds a user, by id or by name. Attempts of users who are not administrators are limited, failures included: else
    * they could enumerate ids and names.
@@ -77,7 +83,7 @@ export class MembersService {
   /** @throws AppError 403001, 404001, 409001 for the last owner */
   setRole(caller: Caller, teamId: number, userId: number, patch: MemberRole): Promise<MemberView> {
     return this.teams.change(caller, teamId, 'own', async (manager, team) => {
-      const member = await this.member(manager, teamId, userId);
+      const member = await this.member(teamId, userId, manager);
       assertUnchanged(patch, member);
       const { role } = patch;
       if (role === member.role) {
@@ -102,7 +108,7 @@ export class MembersService {
     const me = signedIn(caller);
     const leaving = me.userId === userId;
     return this.teams.change(caller, teamId, leaving ? 'see' : 'manage', async (manager, team) => {
-      const member = await this.member(manager, teamId, userId);
+      const member = await this.member(teamId, userId, manager);
       if (!leaving && member.role !== 'member') assertRight(me, team, 'own');
       await this.members.delete(teamId, userId, manager);
       await this.assertOwnerLeft(manager, teamId, member);
@@ -121,7 +127,7 @@ export class MembersService {
     }
   }
 
-  private async member(manager: EntityManager, teamId: number, userId: number): Promise<MemberView> {
+  private async member(teamId: number, userId: number, manager?: EntityManager): Promise<MemberView> {
     const member = await this.members.find(teamId, userId, manager);
     if (!member) throw errors.notFound('Member');
     return member;

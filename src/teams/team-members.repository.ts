@@ -29,7 +29,7 @@ export class TeamMembersRepository {
     });
   }
 
-  find(teamId: number, userId: number, manager: EntityManager): Promise<MemberView | undefined> {
+  find(teamId: number, userId: number, manager?: EntityManager): Promise<MemberView | undefined> {
     const sql = `SELECT ${COLUMNS} FROM ${FROM} WHERE m.team_id = ? AND m.user_id = ?`;
     return this.db.row(sql, [teamId, userId], manager);
   }

@@ -69,6 +69,12 @@ export class TokensController {
     return this.tokens.self(me);
   }
 
+  /** One of the caller's tokens, without its plaintext. That of another user is 404001, for administrators, too. */
+  @Get(':id')
+  get(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<TokenView> {
+    return this.tokens.get(me, id);
+  }
+
   /** How often a token was used, by day and network, in the last 90 days; the newest first. */
   @Get(':id/uses')
   uses(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<TokenUseView[]> {

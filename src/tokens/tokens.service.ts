@@ -87,6 +87,11 @@ export class TokensService implements OnModuleInit {
     return { total, list: list.map(view) };
   }
 
+  /** @throws AppError 404001, also for a token of another user */
+  async get(caller: Caller, id: number): Promise<TokenView> {
+    return view(await this.own(caller, id));
+  }
+
   /**
    * A new token with the creator's role. Only this answer has the plaintext.
    * @throws AppError 400001, 409001

@@ -197,7 +197,8 @@ describe('HTTP', () => {
       ['/api/domains', ['PATCH', 'PUT', 'DELETE'], 'GET, HEAD, OPTIONS, POST'],
       ['/api/domains/', ['PATCH'], 'GET, HEAD, OPTIONS, POST'],
       ['/api/domains/5', ['POST', 'PATCH'], 'DELETE, GET, HEAD, OPTIONS, PUT'],
-      ['/api/tokens/5', ['GET', 'PUT', 'POST', 'HEAD'], 'DELETE, OPTIONS'],
+      ['/api/tokens/5', ['PUT', 'POST'], 'DELETE, GET, HEAD, OPTIONS'],
+      ['/api/auth/sessions/5', ['GET', 'PUT', 'POST', 'HEAD'], 'DELETE, OPTIONS'],
       ['/api/auth/login', ['GET', 'HEAD', 'PUT'], 'OPTIONS, POST'],
       ['/health/live', ['POST', 'DELETE'], 'GET, HEAD, OPTIONS'],
       ['/api/openapi.json', ['POST'], 'GET, HEAD, OPTIONS'],
@@ -254,6 +255,7 @@ describe('HTTP', () => {
       assert.equal(answer.headers.get('location'), location);
       // each is the address of something: a method that it has not is 405, not 404
       assert.equal((await admin.patch(location, {})).status, 405, location);
+      done(await admin.get(location));
     }
     for (const answer of [await admin.get('/api/users'), await admin.post('/api/users', {})])
       assert.equal(answer.headers.get('location'), null);

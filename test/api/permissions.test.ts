@@ -82,6 +82,12 @@ for (const { kind, skip } of databases('all')) {
       const write = made(await give(olga, path, own));
       assert.deepEqual(await domains(max.client), ['own.example write']);
       made(await add(max.client, own, 'www'));
+      for (const one of [read, write]) {
+        assert.deepEqual(done(await max.client.get(`${path}/permissions/${one.id}`)), one);
+        denied(await stan.client.get(`${path}/permissions/${one.id}`));
+      }
+      const elsewhere = await team(olga, 'elsewhere');
+      refused(await olga.client.get(`${elsewhere}/permissions/${read.id}`), 404, 404001);
       const page = await max.client.get(`${path}/permissions?sort=-id&limit=1`);
       assert.deepEqual(done(page), [write]);
       assert.equal(page.headers.get('x-total-count'), '2');
@@ -108,13 +114,16 @@ for (const { kind, skip } of databases('all')) {
       assert.equal(page.headers.get('x-total-count'), '2');
       const admins = await db.row<{ id: number }>("SELECT id FROM users WHERE username = 'admin'");
       assert.deepEqual(done(page), [{ ...given, team_name: 'strangers', granted_by: admins?.id ?? 0 }]);
+      assert.deepEqual(done(await olga.client.get(`${list}/${given.id}`)), done(page)[0]);
       assert.equal(done(await admin.get(`${list}?keyword=strang`)).length, 2);
       assert.deepEqual(done(await admin.get(`/api/domains/${third}/permissions`)), []);
       for (const client of [stan.client, max.client]) {
         denied(await client.get(list));
+        denied(await client.get(`${list}/${given.id}`));
         denied(await client.delete(`${list}/${given.id}`));
       }
       // of another domain it is not found
+      refused(await stan.client.get(`/api/domains/${foreign}/permissions/${given.id}`), 404, 404001);
       refused(await stan.client.delete(`/api/domains/${foreign}/permissions/${given.id}`), 404, 404001);
       made(await add(max.client, own, 'taken'));
       done(await olga.client.delete(`${list}/${given.id}`));

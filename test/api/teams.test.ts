@@ -245,6 +245,10 @@ for (const { kind, skip } of databases('all')) {
       const path = await team('growing');
       const added = made(await manager.client.post(`${path}/members`, { user_id: other.id }));
       const { joined_at } = added;
+      for (const who of [member.client, admin])
+        assert.deepEqual(done(await who.get(`${path}/members/${other.id}`)), added);
+      refused(await owner.client.get(`${path}/members/${stranger.id}`), 404, 404001);
+      denied(await stranger.client.get(`${path}/members/${other.id}`));
       assert.deepEqual(added, { user_id: other.id, username: 'otto', nickname: 'otto', role: 'member', joined_at });
       assert.deepEqual(await members(path), ['max member', 'mia manager', 'olga owner', 'otto member']);
       assert.match(

@@ -208,6 +208,11 @@ for (const { kind, skip } of databases('all')) {
 
     it('are visible to their owners only, not even to administrators', async () => {
       const { client, tokenId } = await create(ada);
+      const path = `/api/tokens/${tokenId}` as const;
+      const listed = done(await ada.get('/api/tokens')).find((t) => t.id === tokenId);
+      assert.deepEqual(done(await ada.get(path)), listed);
+      refused(await admin.get(path), 404, 404001);
+      refused(await client.get(path), 403, 403001);
       refused(await admin.delete(`/api/tokens/${tokenId}`), 404, 404001);
       refused(await admin.patch(`/api/tokens/${tokenId}/status`, { is_active: false }), 404, 404001);
       const mine = done(await admin.get('/api/tokens')).map((t) => t.user_id);
