@@ -125,6 +125,15 @@ export const LOCATION = 'zoneward:location';
  */
 export const Makes = <T>(id: (made: T) => number) => SetMetadata(LOCATION, id);
 
+export const GOES_ON = 'zoneward:goes-on';
+
+/**
+ * Declares that a route may answer 202 with something that goes on, and sends in `Location` where to ask about it.
+ * @param path from the answer and the parameters of the request's path; null: nowhere
+ */
+export const GoesOn = <T>(path: (answer: T, params: Record<string, string>) => string | null) =>
+  SetMetadata(GOES_ON, path);
+
 /** Properties that the guard and the middleware add to a request. */
 export interface ZoneRequest extends Request {
   caller: Caller;

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ACCESS, AUDITED, FAILS, LOCATION } from '../access/access.js';
+import { ACCESS, AUDITED, FAILS, GOES_ON, LOCATION } from '../access/access.js';
 import type { Config } from '../platform/config/config.js';
 import { FAILURE_SCHEMAS, Failures } from './openapi/failures.js';
 import { HEADERS } from './openapi/headers.js';
@@ -18,7 +18,7 @@ A path that exists, but not with the method of the request, is 405001 with \`All
 
 A zone's SOA record, and what a signer derives (RRSIG, NSEC …), belong to the provider and are not listed as records.`;
 
-const UNDECLARED: Declared = { rule: undefined, fails: [], action: undefined, locates: false };
+const UNDECLARED: Declared = { rule: undefined, fails: [], action: undefined, locates: [] };
 
 /** The OpenAPI 3.1 description of all routes: bodies, envelopes, errors and security. */
 export function describeApi(app: INestApplication, config: Config, version: string): OpenAPIObject {
@@ -64,7 +64,7 @@ function declaredBy(app: INestApplication, controller: string, method: string): 
         rule: read(ACCESS),
         fails: read(FAILS) ?? [],
         action: read(AUDITED),
-        locates: read(LOCATION) !== undefined,
+        locates: [...(read(LOCATION) ? ['201'] : []), ...(read(GOES_ON) ? ['202'] : [])],
       };
     }
   }

@@ -74,6 +74,7 @@ for (const [i, { kind, skip }] of databases('postgresql', 'mysql').entries()) {
           const answer = await sync('?wait=0');
           assert.equal(answer.status, 202, answer.msg);
           const { job_id: id } = answer.data as unknown as { job_id: number };
+          assert.equal(answer.headers.get('location'), `/api/system/jobs/${id}`);
           const job = async () => done(await world.admin.get(`/api/system/jobs/${id}`));
           await until('it reads', async () => (await job()).progress !== null);
           const { name, subject, state, next_run_at, progress } = await job();

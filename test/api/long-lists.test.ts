@@ -25,6 +25,7 @@ describeUnless(noPowerdns)('long lists that were accepted', () => {
     const answer = await world.admin.post(`${world.records}/batch`, { changes, ...more });
     assert.equal(answer.status, 202, JSON.stringify(answer.data));
     path = `/api/domains/${world.domain}/changes/${answer.data.change_set_id as number}`;
+    assert.equal(answer.headers.get('location'), path);
   };
   /** The provider answers so many writes, and is away from then on. */
   const awayAfter = (writes: number) => {

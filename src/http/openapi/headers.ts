@@ -14,7 +14,11 @@ export const HEADERS = {
     schema: { type: 'string' },
     example: '</api/domains?page=2&limit=20>; rel="next"',
   },
-  Location: { description: 'path of what was created', schema: { type: 'string' }, example: '/api/teams/3' },
+  Location: {
+    description: 'path of what was created, or of what goes on',
+    schema: { type: 'string' },
+    example: '/api/teams/3',
+  },
   'Retry-After': { description: 'seconds after which to come again', schema: { type: 'integer', minimum: 1 } },
   RateLimit: {
     description:

@@ -29,8 +29,8 @@ export interface Declared {
   /** the failures beyond those that follow from the rest */
   fails: ErrorKind[];
   action: string | undefined;
-  /** whether the answer has `Location` */
-  locates: boolean;
+  /** the statuses whose answer has `Location` */
+  locates: readonly string[];
 }
 
 interface Parameter {
@@ -113,7 +113,7 @@ function describeSuccesses(
   for (const [status, response] of Object.entries(operation.responses)) {
     if (!status.startsWith('2')) continue;
     const names: (keyof typeof HEADERS)[] = ['X-Request-Id'];
-    if (status === '201' && locates) names.push('Location');
+    if (locates.includes(status)) names.push('Location');
     if (paged) names.push('X-Total-Count', 'Link');
     if (limited) names.push(...RATE_HEADERS);
     response.description ||= status === '201' ? 'created' : 'success';
