@@ -152,9 +152,9 @@ export class RecordCache {
     await this.rows.remark(manager, row, remark);
   }
 
-  /** How many records of a type a domain has. */
-  countOf(domainId: number, type: string): Promise<number> {
-    return this.counts.of(domainId, type);
+  /** How many records of some types a domain has. */
+  countOf(domainId: number, types: readonly string[]): Promise<number> {
+    return this.counts.of(domainId, types);
   }
 
   /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../platform/database/db.js';
+import { Db, marks } from '../platform/database/db.js';
 
 /** How many records of each type a domain has, and in all: exact, kept in the transaction that changes the rows. */
 @Injectable()
@@ -28,9 +28,9 @@ export class RecordCountsRepository {
     return Number((await this.db.row<{ n: number | string }>(sum, [domainId], manager))?.n);
   }
 
-  /** How many records of a type a domain has. */
-  async of(domainId: number, type: string): Promise<number> {
-    const sql = 'SELECT hits FROM record_counts WHERE domain_id = ? AND type = ?';
-    return (await this.db.row<{ hits: number }>(sql, [domainId, type]))?.hits ?? 0;
+  /** How many records of some types a domain has. */
+  async of(domainId: number, types: readonly string[]): Promise<number> {
+    const sql = `SELECT COALESCE(SUM(hits), 0) AS n FROM record_counts WHERE domain_id = ? AND type IN (${marks(types.length)})`;
+    return Number((await this.db.row<{ n: number | string }>(sql, [domainId, ...types]))?.n);
   }
 }

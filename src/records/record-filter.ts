@@ -7,11 +7,18 @@ import { marks, type SqlValue } from '../platform/database/db.js';
 import { providerOf } from '../providers/registry.js';
 import type { RecordQuery } from './records.dto.js';
 
+/** The types that a filter names: each once, as they are stored. */
+export const typesOf = (type: string): string[] => [...new Set(type.split(',').map((one) => one.trim().toUpperCase()))];
+
 /**
  * What a filter names is made canonical as what is stored was; what is merely not there is not found.
- * @throws AppError 400001
+ * @param types see `typesOf` @throws AppError 400001
  */
-export function filter({ id, name, provider }: OpenDomain, query: RecordQuery): [string, SqlValue[]] {
+export function filter(
+  { id, name, provider }: OpenDomain,
+  query: RecordQuery,
+  types: readonly string[],
+): [string, SqlValue[]] {
   const where = ['domain_id = ?'];
   const values: SqlValue[] = [id];
   const equals = (column: string, value: SqlValue | undefined) => {
@@ -20,7 +27,10 @@ export function filter({ id, name, provider }: OpenDomain, query: RecordQuery): 
     values.push(value);
   };
   const host = query.host ?? query.subdomain;
-  equals('type', query.type?.trim().toUpperCase());
+  if (types.length) {
+    where.push(`type IN (${marks(types.length)})`);
+    values.push(...types);
+  }
   equals(
     'host',
     host === undefined ? undefined : storedHost(host, name, query.host === undefined ? 'subdomain' : 'host'),

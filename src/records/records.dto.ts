@@ -18,11 +18,14 @@ export class RecordQuery extends PageQuery {
   @MaxLength(253)
   override keyword?: string = undefined;
 
-  /** exact type, any case */
+  /**
+   * type, any case; or several of them with commas: `A,AAAA`. What is neither the name of a record type nor of records
+   * of the domain is 400001
+   */
   @IsOptional()
   @IsString()
   @IsNotEmpty()
-  @MaxLength(16)
+  @MaxLength(1000)
   type?: string;
 
   /**

@@ -11,6 +11,7 @@ import { recordView } from '../changes/edits/record.dto.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import { mayRead } from '../changes/in-doubt/who.js';
+import { isType, TYPE_NAMES } from '../dns/types.js';
 import { judgeRecord, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -23,7 +24,7 @@ import type { SqlValue } from '../platform/database/db.js';
 import { unknownSort } from '../platform/database/lists.js';
 import type { RecordState } from '../tokens/rules/token-rules.js';
 import { AllowedRecords } from './allowed-records.js';
-import { filter } from './record-filter.js';
+import { filter, typesOf } from './record-filter.js';
 import type { RecordList, RecordQuery } from './records.dto.js';
 
 /**
@@ -88,7 +89,9 @@ export class RecordsService {
     }
     const order = orderBy(query.sort, SORTS, 'id', 'id');
     if (!order) throw unknownSort(SORTS);
-    const [where, values] = filter(domain, query);
+    const types = query.type === undefined ? [] : typesOf(query.type);
+    await this.assertTypes(domain, types, gone);
+    const [where, values] = filter(domain, query, types);
     const asked = pageOf({ page: query.page, limit: query.limit ?? query.pageSize });
     const { page, limit } = asked ?? { page: 1, limit: MAX_UNPAGED };
     if (domain.access.rules) return this.allowed(domain, [where, values], order, asked, gone);
@@ -96,12 +99,28 @@ export class RecordsService {
     // stored counts are exact: every write of the cache keeps them in its own transaction
     let total: number | undefined;
     if (values.length === 1) total = domain.records_count;
-    else if (values.length === 2 && query.type) total = await this.cache.countOf(domain.id, values[1] as string);
+    else if (values.length === 1 + types.length) total = await this.cache.countOf(domain.id, types);
     if (!asked && total !== undefined) assertFitsOneAnswer(total);
     const rows = await this.rows.page({ where, values, order }, limit, start, Boolean(query.keyword));
     total ??= await this.total([where, values], order, start, limit, rows);
     if (!asked) assertFitsOneAnswer(total);
     return { total, list: rows.map((row) => recordView(row, domain)), asked, revision: domain.revision };
+  }
+
+  /**
+   * A list of a vendor's own types may be asked for, where the domain has such records that the caller may read.
+   * @throws AppError 400001 for what is no record type
+   */
+  private async assertTypes(domain: OpenDomain, types: readonly string[], gone: () => boolean): Promise<void> {
+    for (const type of types) {
+      if (isType(type)) continue;
+      const one = { where: 'domain_id = ? AND type = ?', values: [domain.id, type], order: 'id ASC', skip: 0, take: 1 };
+      const held = domain.access.rules
+        ? (await this.readable.page(domain, one, gone)).total
+        : await this.cache.countOf(domain.id, [type]);
+      if (!held)
+        throw errors.field('type', `"${type.slice(0, 16)}" is no record type`, 'choice', { values: TYPE_NAMES });
+    }
   }
 
   /** Brings an old cache up to date, once for all who ask meanwhile. */

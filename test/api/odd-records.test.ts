@@ -65,6 +65,25 @@ for (const { kind, skip } of databases('all')) {
       assert.deepEqual(told(await fresh()), told(list));
     });
 
+    it('are found by a type that only their vendor knows, by those who may read them', async () => {
+      const hosts = (list: { host: string }[]) => list.map(({ host }) => host).toSorted();
+      const weird = ['odd10', 'odd12', 'odd8'];
+      assert.deepEqual(hosts(done(await admin.get(`${records}?type=weird`)).list), weird);
+      assert.deepEqual(hosts(done(await admin.get(`${records}?type=A,weird&host=odd8`)).list), ['odd8']);
+      const reader = async (globs: string[]) => {
+        const rules = [{ effect: 'allow', hosts: globs }];
+        return service.server.as(made(await admin.post('/api/tokens', { name: 'narrow', rules })).token);
+      };
+      const some = await reader(['odd8', 'www']);
+      assert.deepEqual(hosts(done(await some.get(`${records}?type=weird`)).list), ['odd8']);
+      // of what is hidden from it, it learns nothing: also not that there is such a type
+      const none = await reader(['www']);
+      const [hidden, nowhere] = await Promise.all(
+        ['weird', 'wierd'].map(async (type) => refused(await none.get(`${records}?type=${type}`), 400, 400001)),
+      );
+      assert.deepEqual(hidden?.data.errors[0].params, nowhere?.data.errors[0].params);
+    });
+
     it('are not written, and others beside them are', async () => {
       const [odd] = (await fresh()).filter(({ host }) => host === 'odd5');
       refused(await admin.put(`${records}/${odd?.id}`, { value: '192.0.2.9' }), 400, 400001);

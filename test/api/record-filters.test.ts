@@ -114,7 +114,7 @@ function suite(kind: Kind): void {
     ];
     keywords.push('192.0.2.2', 'mx3.example', 'nowhere', '2001:db8::1', '\u0010', 'fc', '00');
     for (let round = 0; round < 150; round++) {
-      const type = roll(2) ? pick(['A', 'AAAA', 'TXT', 'MX', 'NS', 'SRV']) : undefined;
+      const type = roll(2) ? pick(['A', 'AAAA', 'TXT', 'MX', 'NS', 'SRV', 'a,txt', 'MX,SRV,A,LOC']) : undefined;
       const host = roll(3) ? undefined : pick(all).host;
       const keyword = roll(2) ? pick(keywords) : undefined;
       const enabled = roll(5) ? undefined : Boolean(roll(2));
@@ -122,7 +122,7 @@ function suite(kind: Kind): void {
       const page = limit && pick([1, 2, 3, 40]);
       const has = (text: string) => text.toLowerCase().includes((keyword as string).toLowerCase());
       const wanted = all
-        .filter((r) => !type || r.type === type)
+        .filter((r) => !type || type.toUpperCase().split(',').includes(r.type))
         .filter((r) => host === undefined || r.host === host)
         .filter((r) => enabled === undefined || r.enabled === enabled)
         .filter((r) => !keyword || [r.host, r.unicode_host, r.value, r.remark].some(has));

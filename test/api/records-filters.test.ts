@@ -60,6 +60,9 @@ function suite(kind: Kind): void {
       [{ keyword: 'mnchen' }, ['xn--mnchen-3ya CNAME']],
       [{ host: 'nowhere' }, []],
       [{ type: 'tlsa' }, []],
+      [{ type: 'a,AAAA' }, ['api A', 'six AAAA']],
+      [{ type: 'Aaaa, a,A' }, ['api A', 'six AAAA']],
+      [{ type: 'TLSA,MX,TYPE65280', host: 'sub' }, ['sub MX']],
     ];
     for (const [query, wanted] of found) assert.deepEqual(await hosts(query), wanted, JSON.stringify(query));
     for (const path of ['host', 'subdomain'])
@@ -67,6 +70,18 @@ function suite(kind: Kind): void {
         const { data } = refused(await service.admin.get(`${records}?${path}=${name}`), 400, 400001);
         assert.equal(data.errors[0].path, path);
       }
+  });
+
+  it('what is no record type is refused, also among others', async () => {
+    for (const type of ['nonsense', 'A,nonsense', 'A,', ',', 'TYPE', 'constructor', 'X'.repeat(900)]) {
+      const { data } = refused(await service.admin.get(`${records}?type=${type}`), 400, 400001);
+      assert.deepEqual(
+        data.errors.map((e) => [e.path, e.code]),
+        [['type', 'choice']],
+        type,
+      );
+    }
+    assert.equal(refused(await service.admin.get(`${records}?type=`), 400, 400001).data.errors[0].path, 'type');
   });
 
   it('what a record shows of itself finds it', async () => {

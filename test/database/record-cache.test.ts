@@ -75,7 +75,7 @@ for (const { kind, skip } of databases('all')) {
       const total = await db.row<{ n: number }>('SELECT records_count AS n FROM domains WHERE id = ?', [DOMAIN]);
       assert.equal(total?.n, rows.length);
       for (const type of ['A', 'AAAA'])
-        assert.equal(await cache.countOf(DOMAIN, type), rows.filter((r) => r.type === type).length, type);
+        assert.equal(await cache.countOf(DOMAIN, [type]), rows.filter((r) => r.type === type).length, type);
     };
 
     it('counts what was there, not what was meant', async () => {
