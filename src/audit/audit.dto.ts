@@ -1,9 +1,8 @@
 import { IntersectionType, PickType } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery, ToNumber } from '../platform/common/paging.dto.js';
+import { DAY } from '../platform/common/time-zone.js';
 import { IsTime, MAX_ID } from '../platform/common/validation.js';
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Which entries. */
 export class AuditFilter extends PickType(PageQuery, ['keyword']) {

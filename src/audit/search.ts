@@ -1,6 +1,4 @@
-import { errors } from '../platform/common/errors.js';
-import { dayStart } from '../platform/common/time-zone.js';
-import { parseTime } from '../platform/common/validation.js';
+import { dayBound, parseTime } from '../platform/common/validation.js';
 import type { AuditFilter } from './audit.dto.js';
 import { type Condition, entry, type Found, type Indexed } from './audit-logs.repository.js';
 
@@ -14,19 +12,11 @@ export interface Search {
   others: Condition[];
 }
 
-/** A moment as text that sorts; years beyond four digits are clamped. */
-const textOf = (time: number): string => {
-  const text = new Date(time).toISOString();
-  return text.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text.startsWith('-') ? '0000-01-01T00:00:00.000Z' : text;
-};
-
 /** @param zone where days begin @throws AppError 400001 */
 export function searchOf(query: AuditFilter & { until?: string }, zone: string): Search {
-  const moment = (name: 'start_date' | 'end_date', later: number): string[] => {
+  const moment = (name: 'start_date' | 'end_date', side: 'start' | 'end'): string[] => {
     const text = query[name];
-    if (text === undefined) return [];
-    if (!parseTime(text)) throw errors.field(name, 'is not a day of the calendar');
-    return [textOf(dayStart(text, zone, later) - later)];
+    return text === undefined ? [] : [dayBound(name, text, zone, side)];
   };
   const { domain, action, user: username, token_id, request_id, change_set_id, result, keyword } = query;
   // the narrowest first, as a rule
@@ -34,8 +24,8 @@ export function searchOf(query: AuditFilter & { until?: string }, zone: string):
   const named = { domain: domain?.toLowerCase(), username, action };
   const search: Search = { times: [], indexed: [], others: [] };
   const until = query.until === undefined ? [] : [parseTime(query.until)];
-  for (const time of moment('start_date', 0)) search.times.push(entry.writtenFrom(time));
-  for (const time of [...moment('end_date', 1), ...until]) search.times.push(entry.writtenUntil(time));
+  for (const time of moment('start_date', 'start')) search.times.push(entry.writtenFrom(time));
+  for (const time of [...moment('end_date', 'end'), ...until]) search.times.push(entry.writtenUntil(time));
   for (const [column, value] of Object.entries(exact))
     if (value !== undefined) search.indexed.push(entry.of(column as keyof typeof exact, value));
   for (const [name, text] of Object.entries(named)) {

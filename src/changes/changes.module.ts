@@ -14,6 +14,7 @@ import { HeldLists } from './held.service.js';
 import { ChangeSetsRepository } from './in-doubt/change-sets.repository.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { InFlightWrites } from './in-doubt/in-flight-writes.js';
+import { ListedChangeSetsRepository } from './in-doubt/listed-change-sets.repository.js';
 import { LocalOnlyRecords } from './in-doubt/local-only-records.js';
 import { RecordChangesRepository } from './in-doubt/record-changes.repository.js';
 import { RecordSyncService } from './in-doubt/record-sync.service.js';
@@ -31,6 +32,7 @@ import { ChangeRetention } from './retention.service.js';
     ChangeCommits,
     ChangeSets,
     ChangeSetsRepository,
+    ListedChangeSetsRepository,
     RecordChangesRepository,
     ResumeService,
     ChangeRetention,
@@ -44,6 +46,7 @@ import { ChangeRetention } from './retention.service.js';
   ],
   exports: [
     ChangeSetsRepository,
+    ListedChangeSetsRepository,
     RecordChangesRepository,
     ChangeEngine,
     Planner,

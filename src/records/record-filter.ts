@@ -54,11 +54,15 @@ export function filter(
   return [where.join(' AND '), values];
 }
 
-/** @throws AppError 400001 for a full name outside of the zone, and for what no name can be */
-function storedHost(text: string, zone: string, path: string): string {
+/**
+ * The host that a filter names. @param zone null: of any zone
+ * @throws AppError 400001 for a full name outside of the zone, and for what no name can be
+ */
+export function storedHost(text: string, zone: string | null, path: string): string {
   const ascii = toAscii(text);
   if (ascii === '' && text.trim() !== '') throw errors.field(path, `"${text}" is no name`);
-  const host = ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
+  if (zone === null && ascii.endsWith('.')) throw errors.field(path, `"${text}" is a full name: give the host only`);
+  const host = zone !== null && ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
   if (host === null) throw errors.field(path, `"${text}" is not inside the zone ${zone}`);
   return host;
 }

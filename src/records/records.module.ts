@@ -8,6 +8,7 @@ import { AllowedRecords } from './allowed-records.js';
 import { BatchService } from './batch/batch.service.js';
 import { ChangeReader } from './history/change-reader.service.js';
 import { ChangesController } from './history/changes.controller.js';
+import { EveryChangeController } from './history/every-change.controller.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
 import { RrsetsController } from './rrsets/rrsets.controller.js';
@@ -18,7 +19,7 @@ import { SyncController } from './sync/sync.controller.js';
 
 @Module({
   imports: [AccountsModule, DomainsModule, TokensModule, CacheModule, ChangesModule],
-  controllers: [ChangesController, RrsetsController, RecordsController, SyncController],
+  controllers: [EveryChangeController, ChangesController, RrsetsController, RecordsController, SyncController],
   providers: [
     RecordsService,
     AllowedRecords,

@@ -46,6 +46,7 @@ for (const { kind, skip } of databases('all')) {
           'PausedLists1764115000000',
           'Makers1764130000000',
           'ConfirmedLists1764150000000',
+          'ChangeFilters1764200000000',
         ];
         await db.run(`DELETE FROM migrations WHERE name IN (${later.map((name) => `'${name}'`).join(', ')})`);
         const remote = (await db.row<{ remote_id: string }>('SELECT remote_id FROM dns_records WHERE id = ?', [kept]))

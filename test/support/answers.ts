@@ -170,6 +170,7 @@ interface Answers {
   'GET /api/domains/{id}/health': ZoneHealthView;
   'GET /api/domains/{id}/records/{recordId}/propagation': PropagationView;
   'POST /api/domains/{id}/records/batch': BatchResult;
+  'GET /api/changes': ChangeSetList;
   'GET /api/domains/{id}/changes': ChangeSetList;
   'GET /api/domains/{id}/changes/{changeSetId}': ChangeSetDetail;
   'GET /api/domains/{id}/failover': FailoverView;

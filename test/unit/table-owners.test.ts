@@ -66,6 +66,9 @@ const READS: Record<string, Record<string, string>> = {
   'changes/in-doubt/change-sets.repository.ts': {
     domains: 'the account of what is to be settled; sets outlive their domains',
   },
+  'changes/in-doubt/listed-change-sets.repository.ts': {
+    domains: 'sets are shown with the name of their domain, and those of a domain that is gone are not',
+  },
   'teams/team-members.repository.ts': { users: 'members are listed, sorted and searched by their names' },
   'teams/teams.repository.ts': {
     dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams',

@@ -6,7 +6,11 @@ import { EndedByRestore } from '../../platform/schema/restored.js';
 import type { EditOp } from '../edits/edit.js';
 
 /** By which way a list of changes came in. */
-export type Door = 'api' | 'token' | 'import' | 'plan' | 'failover' | 'door' | 'restore' | 'job' | 'tunnel';
+export const DOORS = ['api', 'token', 'import', 'plan', 'failover', 'door', 'restore', 'job', 'tunnel'] as const;
+export type Door = (typeof DOORS)[number];
+
+/** How far a list of changes is. */
+export const SET_STATES = ['open', 'unknown', 'done'] as const;
 
 /** What became of one change. `pending`: not known yet, or not begun. `unknown`: sent, and nobody knows the end. */
 export type ChangeState = 'pending' | 'applied' | 'failed' | 'unknown' | 'not_tried';
@@ -26,6 +30,9 @@ export type ChangeState = 'pending' | 'applied' | 'failed' | 'unknown' | 'not_tr
 @Index('change_sets_domain_ix', ['domain_id', 'id'])
 @Index('change_sets_door_ix', ['domain_id', 'door', 'id'])
 @Index('change_sets_revision_ix', ['domain_id', 'revision'])
+@Index('change_sets_user_ix', ['user_id', 'id'])
+@Index('change_sets_any_door_ix', ['door', 'id'])
+@Index('change_sets_time_ix', ['created_at'])
 export class ChangeSet {
   @Id() id!: number;
   @Int() domain_id!: number;
@@ -48,7 +55,7 @@ export class ChangeSet {
   /** the holding of locks that it is done under, see `platform/database/leases.ts`; of versions before: the process */
   @Str(128) owner!: string;
   /** `open` while a process holds its locks; `unknown` when nobody knows of some change whether it was applied */
-  @Str(8) state!: 'open' | 'unknown' | 'done';
+  @Str(8) state!: (typeof SET_STATES)[number];
   /** whose right counts for the rest of it, who confirmed it; null: who asked for it */
   @Int({ nullable: true }) maker_id!: number | null;
   @Int({ nullable: true }) maker_token_id!: number | null;
@@ -78,6 +85,9 @@ export type ChangedRecord = Omit<RowValues, 'value'> & { remark: string };
 @Index('record_changes_set_uq', ['change_set_id', 'position'], { unique: true })
 @Index('record_changes_record_ix', ['record_id', 'id'])
 @Index('record_changes_state_ix', ['change_set_id', 'state'])
+@Index('record_changes_host_ix', ['host', 'type', 'change_set_id'])
+@Index('record_changes_moved_ix', ['host_before', 'change_set_id'])
+@Index('record_changes_type_ix', ['type', 'change_set_id'])
 export class RecordChange {
   @Id() id!: number;
   @Int() change_set_id!: number;

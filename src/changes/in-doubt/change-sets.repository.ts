@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Maker } from '../../access/maker.js';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
-import type { ChangedHosts, ChangeSet, Door } from './change-set.entity.js';
+import type { ChangedHosts, ChangeSet } from './change-set.entity.js';
 import { WHO } from './who.js';
 
 /** `owner` of a change set whose process is gone, or that is paused: nobody works on it until somebody takes it up. */
@@ -22,7 +22,8 @@ export type Leaving = Pick<ChangeSet, 'id' | 'domain_id' | 'domain' | 'state' | 
   waits: number | null;
 };
 
-const VIEW = `id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
+/** What is shown of a set. */
+export const VIEW = `id, domain_id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
   total, hold_reason, created_at, finished_at, paused_until, cancelled_at`;
 
 /** Lists of changes. */
@@ -250,22 +251,6 @@ export class ChangeSetsRepository {
   /** With their changes. */
   async remove(ids: readonly number[]): Promise<void> {
     await this.db.run(`DELETE FROM change_sets WHERE id IN (${marks(ids.length)})`, ids);
-  }
-
-  /** Those of a domain, newest first. @param door only those that came in by it */
-  async page(
-    domainId: number,
-    door: Door | undefined,
-    limit: number,
-    offset: number,
-  ): Promise<{ rows: ChangeSet[]; total: number }> {
-    const [where, values] = door ? ['domain_id = ? AND door = ?', [domainId, door]] : ['domain_id = ?', [domainId]];
-    const rows = await this.db.rows<ChangeSet>(
-      `SELECT ${VIEW} FROM change_sets WHERE ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
-      [...values, limit, offset],
-    );
-    const count = `SELECT COUNT(*) AS n FROM change_sets WHERE ${where}`;
-    return { rows, total: Number((await this.db.row<{ n: number }>(count, values))?.n) };
   }
 
   one(id: number, domainId: number): Promise<ChangeSet | undefined> {

@@ -7,7 +7,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { Conditional, type Conditions, Given, Tagged } from '../../platform/http/conditions.js';
-import { ChangeQuery, ChangeSetList } from '../../records/history/change.dto.js';
+import { ChangeSetList, HistoryQuery } from '../../records/history/change.dto.js';
 import { FailoverInput, FailoverView, SwitchInput, SwitchQuery, SwitchResult } from './failover.dto.js';
 import { FailoverService, failoverTag } from './failover.service.js';
 
@@ -68,7 +68,7 @@ export class FailoverController {
   @Access({ domain: 'read', scope: 'records:read' })
   async history(
     @OnDomain() domain: OpenDomain,
-    @Query() query: ChangeQuery,
+    @Query() query: HistoryQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ChangeSetList> {
     const { total, list, page, limit } = await this.failover.history(domain, query);

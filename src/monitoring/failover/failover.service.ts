@@ -283,7 +283,7 @@ export class FailoverService {
 
   /** The lists of changes that rules made, newest first. */
   history(domain: OpenDomain, query: Pick<PageQuery, 'page' | 'limit'>) {
-    return this.changes.list(domain, query, 'failover');
+    return this.changes.list(domain, { ...query, door: 'failover' });
   }
 }
 

@@ -1,3 +1,5 @@
+/** A day in a query: `YYYY-MM-DD`. */
+export const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 /** More than the largest UTC offset of any zone. */
 const FAR_MS = DAY_MS;

@@ -12,6 +12,7 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { type AppError, errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } from './errors.js';
+import { dayStart } from './time-zone.js';
 
 /** Maps a rule of class-validator to its field code and the names of its arguments. */
 type Meaning = [code: FieldCode, ...params: string[]];
@@ -272,6 +273,21 @@ export function parseTime(text: string): string | null {
   const out = date.toISOString();
   // an offset can lead past the year 9999, which neither fits the column nor sorts as text
   return day > last || out.length !== 24 ? null : out;
+}
+
+/** A moment as text that sorts; years beyond four digits are clamped. */
+const textOf = (time: number): string => {
+  const text = new Date(time).toISOString();
+  return text.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text.startsWith('-') ? '0000-01-01T00:00:00.000Z' : text;
+};
+
+/**
+ * The first or the last moment of a day of a query (`DAY`) in a time zone, as it is stored.
+ * @throws AppError 400001 naming the field, for a day that no calendar has
+ */
+export function dayBound(field: string, day: string, zone: string, side: 'start' | 'end'): string {
+  if (!parseTime(day)) throw errors.field(field, 'is not a day of the calendar');
+  return textOf(side === 'start' ? dayStart(day, zone) : dayStart(day, zone, 1) - 1);
 }
 
 /** Largest id of an integer column. */

@@ -1,26 +1,49 @@
 import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../access/access.js';
 import type { ChangedRecord, ChangeSet, Door } from '../../changes/in-doubt/change-set.entity.js';
 import { ChangeSetsRepository } from '../../changes/in-doubt/change-sets.repository.js';
+import {
+  type JudgedChange,
+  ListedChangeSetsRepository,
+  type ListedSet,
+  type Scope,
+  type SetFilter,
+} from '../../changes/in-doubt/listed-change-sets.repository.js';
 import { RecordChangesRepository, type StoredChange } from '../../changes/in-doubt/record-changes.repository.js';
 import { shownValue } from '../../dns/record.js';
-import { judgeRecord } from '../../domains/access-rights.js';
-import type { OpenDomain } from '../../domains/domain-policy.js';
+import { judgeRecord, READ } from '../../domains/access-rights.js';
+import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
+import { shownName } from '../../domains/zone-identity.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
+import { due, turn } from '../../platform/common/turns.js';
+import { dayBound, type OrUndefined } from '../../platform/common/validation.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import type { TokenRule } from '../../tokens/rules/token-rules.js';
+import { storedHost } from '../record-filter.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
 
 /** characters of a value that are shown: a list may be of thousands */
 const MAX_VALUE = 4000;
+/** changes that are judged at once, where a token with rules asks for those of a host or a type */
+const BATCH = 500;
 
 type Counts = ChangeSetView['counts'];
+type Rules = readonly TokenRule[] | null;
+type Query = OrUndefined<ChangeQuery>;
+type Listed = ChangeSetList & { page: number; limit: number };
+
 /** The history of a domain's records, for the API. */
 @Injectable()
 export class ChangeReader {
   constructor(
     private readonly sets: ChangeSetsRepository,
+    private readonly lists: ListedChangeSetsRepository,
     private readonly changes: RecordChangesRepository,
+    private readonly policy: DomainPolicy,
+    private readonly settings: SettingsService,
     metrics: Metrics,
   ) {
     metrics.provide('zoneward_change_sets', () => this.unfinished());
@@ -32,16 +55,65 @@ export class ChangeReader {
     return { oldest: at ? Math.max(0, (timeMs() - Date.parse(at)) / 1000) : 0 };
   }
 
-  /** Newest first. @param door only those that came in by it */
-  async list(
-    domain: OpenDomain,
-    query: ChangeQuery,
-    door?: Door,
-  ): Promise<ChangeSetList & { page: number; limit: number }> {
+  /** Those of a domain, newest first. @throws AppError 400001 */
+  async list(domain: OpenDomain, query: Query): Promise<Listed> {
+    return this.listed(domain.id, await this.filterOf(query, domain.name), domain.access.rules, query);
+  }
+
+  /** Those of all domains that somebody may read, newest first. @throws AppError 400001 */
+  async listAll(me: Principal, query: Query): Promise<Listed> {
+    return this.listed(this.policy.reader(me), await this.filterOf(query, null), me.token?.rules ?? null, query);
+  }
+
+  private async listed(scope: Scope, filter: SetFilter, rules: Rules, query: Query): Promise<Listed> {
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
-    const { rows, total } = await this.sets.page(domain.id, door, limit, (page - 1) * limit);
+    const skip = (page - 1) * limit;
+    // what a filter finds must not reveal a record that rules hide
+    const judged = rules && (filter.host !== undefined || filter.type !== undefined);
+    const { rows, total } = await (judged
+      ? this.allowed(scope, filter, rules, limit, skip)
+      : this.lists.page(scope, filter, limit, skip));
     const counts = await this.counts(rows.map(({ id }) => id));
-    return { total, list: rows.map((row) => setView(row, domain, counts.get(row.id))), page, limit };
+    const view = (row: ListedSet) => setView(row, { name: row.zone, apart: row.apart }, rules, counts.get(row.id));
+    return { total, list: rows.map(view), page, limit };
+  }
+
+  /** A page of the sets with a change that a filter is about and that rules let read, and how many there are. */
+  private async allowed(scope: Scope, filter: SetFilter, rules: Rules, limit: number, skip: number) {
+    const ids: number[] = [];
+    let [total, last] = [0, 0];
+    for await (const change of this.judgedChanges(scope, filter)) {
+      const { change_set_id: id } = change;
+      if (id === last || !maySee(rules, change.domain_id, statesOf(change))) continue;
+      last = id;
+      if (total >= skip && ids.length < limit) ids.push(id);
+      total += 1;
+    }
+    return { rows: await this.lists.some(ids), total };
+  }
+
+  private async *judgedChanges(scope: Scope, filter: SetFilter): AsyncGenerator<JudgedChange> {
+    const next = (after?: JudgedChange) => this.lists.changes(scope, filter, BATCH, after);
+    for (let batch = await next(); batch.length; batch = await next(batch.at(-1))) {
+      for (const change of batch) {
+        if (due()) await turn();
+        yield change;
+      }
+      if (batch.length < BATCH) return;
+    }
+  }
+
+  /** @param zone name of the only domain; null: of several @throws AppError 400001 */
+  private async filterOf({ host, type, state, door, actor, from, to }: Query, zone: string | null): Promise<SetFilter> {
+    const dated = from !== undefined || to !== undefined;
+    const where = dated ? (await this.settings.read('general')).timezone : '';
+    return {
+      host: host === undefined ? undefined : storedHost(host, zone, 'host'),
+      type: type?.toUpperCase(),
+      from: from === undefined ? undefined : dayBound('from', from, where, 'start'),
+      to: to === undefined ? undefined : dayBound('to', to, where, 'end'),
+      ...{ state, door, actor },
+    };
   }
 
   /** The newest list of a domain, 0 when there is none. */
@@ -64,16 +136,11 @@ export class ChangeReader {
     if (!row) throw errors.notFound('Change set');
     const stored = await this.changes.all(id);
     const { rules } = domain.access;
-    const mayRead = (state: State) => judgeRecord(domain.access, domain.id, 'read', state).allowed;
     const changes = stored.flatMap((change) => {
-      const before = stateOf(change.state_before, change.value_before);
-      const after = stateOf(change.state_after, change.value_after);
-      const states = [before, after].filter((state) => state !== null);
-      // of a change without a record nothing is known that rules could judge
-      const seen = !rules || (states.length > 0 && states.every(mayRead));
-      return seen ? [changeView(change, before, after, !rules)] : [];
+      const states = statesOf(change);
+      return maySee(rules, domain.id, states) ? [changeView(change, ...states, !rules)] : [];
     });
-    return { ...setView(row, domain, (await this.counts([id])).get(id)), changes };
+    return { ...setView(row, domain, rules, (await this.counts([id])).get(id)), changes };
   }
 
   /** How many lists have no known end, by their state. */
@@ -95,14 +162,21 @@ const none = (): Counts => ({ pending: 0, applied: 0, failed: 0, unknown: 0, not
 /** What rules write themselves names values, of which a token with rules may read just some. */
 const OWN_WORDS: readonly Door[] = ['failover', 'tunnel'];
 
-function setView(row: ChangeSet, { access }: Pick<OpenDomain, 'access'>, counts = none()): ChangeSetView {
-  const { id, door, request_id, state, total, hold_reason, created_at, finished_at } = row;
+function setView(
+  row: ChangeSet,
+  domain: Pick<OpenDomain, 'name' | 'apart'>,
+  rules: Rules,
+  counts = none(),
+): ChangeSetView {
+  const { id, domain_id, door, request_id, state, total, hold_reason, created_at, finished_at } = row;
   const { paused_until, cancelled_at } = row;
   const { user_id, username, token_id, token_name } = row;
-  const comment = access.rules && OWN_WORDS.includes(door) ? '' : row.comment;
+  const comment = rules && OWN_WORDS.includes(door) ? '' : row.comment;
   const actor = { type: row.actor_type as 'user', user_id, username, token_id, token_name };
   return {
     id,
+    domain_id,
+    domain: shownName(domain),
     door,
     actor,
     request_id,
@@ -124,6 +198,21 @@ type State = ChangedRecord & { value: string };
 
 function stateOf(json: string | null, value: string | null): State | null {
   return json === null ? null : { ...(JSON.parse(json) as ChangedRecord), value: value ?? '' };
+}
+
+type States = [before: State | null, after: State | null];
+
+const statesOf = (row: Pick<StoredChange, 'state_before' | 'value_before' | 'state_after' | 'value_after'>): States => [
+  stateOf(row.state_before, row.value_before),
+  stateOf(row.state_after, row.value_after),
+];
+
+/** Whether rules let read a change of a domain, which may be read. */
+function maySee(rules: Rules, domainId: number, change: States): boolean {
+  const states = change.filter((state) => state !== null);
+  const access = { level: READ, hosts: [], rules };
+  // of a change without a record nothing is known that rules could judge
+  return !rules || (states.length > 0 && states.every((one) => judgeRecord(access, domainId, 'read', one).allowed));
 }
 
 /** @param withWords whether the caller may read why a change failed */

@@ -1,10 +1,12 @@
 import { PickType } from '@nestjs/swagger';
-import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import type { EditOp } from '../../changes/edits/edit.js';
-import type { ChangeState, Door } from '../../changes/in-doubt/change-set.entity.js';
+import { type ChangeState, DOORS, type Door, SET_STATES } from '../../changes/in-doubt/change-set.entity.js';
 import { PageQuery, ToNumber } from '../../platform/common/paging.dto.js';
+import { DAY } from '../../platform/common/time-zone.js';
+import { MAX_ID } from '../../platform/common/validation.js';
 
-export class ChangeQuery extends PickType(PageQuery, ['page']) {
+export class HistoryQuery extends PickType(PageQuery, ['page']) {
   /** lists a page, at most 50: each may be of thousands, which are counted */
   @IsOptional()
   @ToNumber()
@@ -12,6 +14,52 @@ export class ChangeQuery extends PickType(PageQuery, ['page']) {
   @Min(1)
   @Max(50)
   limit?: number;
+}
+
+export class ChangeQuery extends HistoryQuery {
+  /**
+   * lists with a change of this host, also those that moved a record away from it; `@` for the root, in any spelling
+   * that input may have. In the list of one domain a full name with a final dot is understood, too. With `type` one
+   * change has to be about both. A token with rules finds only changes that it may read
+   */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(300)
+  host?: string;
+
+  /** lists with a change of a record of this type, any case */
+  @IsOptional()
+  @Matches(/^[A-Za-z0-9_-]{1,16}$/, { message: '$property must be a record type' })
+  type?: string;
+
+  /** `open`: being carried out; `unknown`: nobody knows yet of some change whether it was applied; `done` */
+  @IsOptional()
+  @IsIn(SET_STATES)
+  state?: (typeof SET_STATES)[number];
+
+  /** by which way they came in */
+  @IsOptional()
+  @IsIn(DOORS)
+  door?: Door;
+
+  /** id of a user: what this person did, also through API tokens */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  actor?: number;
+
+  /** first day, `YYYY-MM-DD`, in the time zone of the settings */
+  @IsOptional()
+  @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
+  from?: string;
+
+  /** last day, `YYYY-MM-DD`, included, in the time zone of the settings */
+  @IsOptional()
+  @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
+  to?: string;
 }
 
 class ChangeActor {
@@ -32,6 +80,10 @@ class ChangeCounts {
 
 export class ChangeSetView {
   id!: number;
+  /** the domain whose records it changes: `GET /api/domains/:domain_id/changes/:id` shows its changes */
+  domain_id!: number;
+  /** name of that domain; of a private zone with its id */
+  domain!: string;
   /** by which way it came in */
   door!: Door;
   actor!: ChangeActor;

@@ -31,6 +31,7 @@ import { RecordExtras1764160000000 } from './1764160000000-record-extras.js';
 import { PrivateZones1764170000000 } from './1764170000000-private-zones.js';
 import { ReadOnlyReasons1764180000000 } from './1764180000000-read-only-reasons.js';
 import { ProviderSessions1764190000000 } from './1764190000000-provider-sessions.js';
+import { ChangeFilters1764200000000 } from './1764200000000-change-filters.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -67,4 +68,5 @@ export const MIGRATIONS = [
   PrivateZones1764170000000,
   ReadOnlyReasons1764180000000,
   ProviderSessions1764190000000,
+  ChangeFilters1764200000000,
 ];
