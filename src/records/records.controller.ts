@@ -46,7 +46,8 @@ export class RecordsController {
   /**
    * Creates a record at the provider, then here. 409001 when it exists, 400001 when the provider cannot hold it or a
    * CNAME is in the way, 500002 when the provider refuses. Where the TTL belongs to the record set, a TTL that is given
-   * changes that of the whole set.
+   * changes that of the whole set. A record as `GET` shows it is a legal body, here and in other domains: its read-only
+   * fields are left aside.
    */
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })

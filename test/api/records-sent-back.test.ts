@@ -5,7 +5,7 @@ import type { RecordType } from '../../src/dns/record.js';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
-import { done, made, refused, startWorld, type World } from '../support/world.js';
+import { done, ended, made, refused, startWorld, type World } from '../support/world.js';
 
 const FIELDS = ['host', 'type', 'value', 'ttl', 'priority', 'weight', 'line', 'proxied', 'remark'] as const;
 
@@ -167,6 +167,81 @@ for (const { kind, skip } of databases('sqlite')) {
         const set = rrsets.find((r) => r.name === `${body.host}.${w.zone}.`);
         assert.deepEqual(set?.records, [{ content: `20 ${body.value}.`, disabled: false }]);
       }
+    });
+
+    it('a record set as it is shown is a legal PUT, and changes nothing', async () => {
+      const { admin, pdns, zone, domain } = w;
+      const sets = [
+        { host: 'both', type: 'A', values: [{ value: '192.0.2.1' }, { value: '192.0.2.2', enabled: false }] },
+        { host: '*.both', type: 'MX', values: ['10 mx.example.net', '20 mx.example.net'] },
+        { host: 'bücher', type: 'TXT', values: ['"\\"whole\\""', 'say "hi"'] },
+      ];
+      for (const { host, type, values } of sets) {
+        const path = `/api/domains/${domain}/rrsets/${encodeURIComponent(host)}/${type}` as const;
+        done(await admin.put(path, { values, ttl: 333 }));
+        const shown = done(await admin.get(path));
+        const was = await pdns.zone(zone);
+        const { changed, records } = done(await admin.put(path, shown));
+        assert.deepEqual([changed, records], [false, shown.values.map(({ id }) => id)], host);
+        const spelt = { ...shown, host: `${host.toUpperCase()}.${zone}.`, type: type.toLowerCase() };
+        assert.equal(done(await admin.put(`${path}?line=default`, spelt)).changed, false, host);
+        assert.equal(done(await admin.put(`${path}?line=`, shown)).changed, false, host);
+        assert.deepEqual(done(await admin.get(path)), shown);
+        assert.deepEqual((await pdns.zone(zone)).rrsets, was.rrsets);
+      }
+    });
+
+    it('a record set that says it is another one than its address is refused', async () => {
+      const path = `/api/domains/${w.domain}/rrsets/www/A` as const;
+      const values = ['192.0.2.1'];
+      const wrong = async (body: object, query = '') =>
+        refused(await w.admin.put(`${path}${query}`, { values, ...body }), 400, 400001).data.errors.map(
+          (e) => `${e.path} ${e.code}`,
+        );
+      assert.deepEqual(await wrong({ host: 'ww' }), ['host conflict']);
+      assert.deepEqual(await wrong({ host: 'www', type: 'AAAA' }), ['type conflict']);
+      assert.deepEqual(await wrong({ line: 'default' }, '?line=other'), ['line conflict']);
+      assert.deepEqual(await wrong({ host: '@', type: 'MX' }), ['host conflict', 'type conflict']);
+      assert.deepEqual(await wrong({ host: 'www.example.net.' }), ['host conflict']);
+      assert.deepEqual(await wrong({ hosts: 'www' }), ['hosts unknown']);
+      assert.deepEqual(await wrong({ values: [{ value: '192.0.2.1', ids: 1 }] }), ['values.0.ids unknown']);
+      refused(await w.admin.get(path), 404, 404001);
+    });
+
+    it('a record as it is shown makes one again, by POST and in a list', async () => {
+      const { admin, records } = w;
+      const body = { host: 'again', type: 'MX', value: 'mx.example.net', priority: 7, ttl: 444, remark: 'mine' };
+      const { id } = made(await admin.post(records, body));
+      const shown = done(await admin.get(`${records}/${id}`));
+      const kept = (record: typeof shown) => FIELDS.map((field) => record[field]);
+      const batch = `${records}/batch` as const;
+      const [same] = ended(await admin.post(batch, { changes: [{ op: 'upsert', ...shown }] })).outcomes ?? [];
+      assert.deepEqual(same, { ok: true, id, changed: false });
+      const [sent] = ended(await admin.post(batch, { changes: [{ op: 'update', ...shown, ttl: 445 }] })).outcomes ?? [];
+      assert.deepEqual(sent, { ok: true, id, changed: true });
+      const sets = [
+        () => admin.post(records, shown).then((answer) => made(answer).id),
+        ...['create', 'upsert'].map((op) => async () => {
+          const { outcomes } = ended(await admin.post(batch, { changes: [{ op, ...shown }] }));
+          return outcomes?.[0]?.id as number;
+        }),
+      ];
+      let last = id;
+      for (const make of sets) {
+        done(await admin.delete(`${records}/${last}`));
+        const fresh = await make();
+        assert.notEqual(fresh, last);
+        assert.deepEqual(kept(done(await admin.get(`${records}/${fresh}`))), kept(shown));
+        last = fresh;
+      }
+      const wrong = (answer: Parameters<typeof refused>[0]) =>
+        refused(answer, 400, 400001).data.errors.map((e) => `${e.path} ${e.code}`);
+      assert.deepEqual(wrong(await admin.post(records, { ...shown, nosuch: 1 })), ['nosuch unknown']);
+      const unknown = { op: 'upsert', ...shown, nosuch: 1 };
+      assert.deepEqual(wrong(await admin.post(batch, { changes: [unknown] })), ['changes.0.nosuch unknown']);
+      const gone = { op: 'delete', id: last, created_at: shown.created_at };
+      assert.deepEqual(wrong(await admin.post(batch, { changes: [gone] })), ['changes.0.created_at unknown']);
+      done(await admin.delete(`${records}/${last}`));
     });
 
     it('types that are only shown are readable, stay as they are, and are not dropped', async () => {

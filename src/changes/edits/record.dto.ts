@@ -18,6 +18,34 @@ export const HOST_MISSING = fieldError('host', 'is required; use "@" for the roo
 /** The longest text of a TXT in presentation form, each octet as `\DDD`, cut into strings of 255. */
 const MAX_VALUE = 262_144;
 
+export class RecordView {
+  id!: number;
+  /** relative to the zone, A-labels, `@` for the root */
+  host!: string;
+  type!: string;
+  value!: string;
+  /** seconds */
+  ttl!: number;
+  line!: string;
+  proxied!: boolean;
+  priority!: number | null;
+  weight!: number | null;
+  enabled!: boolean;
+  remark!: string;
+  /** shown, but not to be edited: a type or content that the service does not know */
+  read_only!: boolean;
+  /** why it is read-only; null where it is not, and until the next synchronisation after an upgrade */
+  read_only_reason!: string | null;
+  /** a change of it was sent to the provider, and it is not known yet whether it was applied */
+  pending!: boolean;
+  /** the host as people write it */
+  unicode_host!: string;
+  synced_at!: string;
+  updated_at!: string;
+  /** when the service first held it: written here, or first seen at the provider */
+  created_at!: string;
+}
+
 class RecordFields {
   /**
    * seconds; default: `default_ttl` of the settings (600), or the TTL of the set that the record joins where the TTL
@@ -82,6 +110,7 @@ class RecordFields {
   mx?: number;
 }
 
+@TakesBack(RecordView)
 export class RecordInput extends RecordFields {
   /**
    * `@` for the root, `www`, `*.a`, `_dmarc`; IDN accepted. A full name inside the zone ends with a dot
@@ -106,34 +135,6 @@ export class RecordInput extends RecordFields {
   @IsString()
   @MaxLength(MAX_VALUE)
   value!: string;
-}
-
-export class RecordView {
-  id!: number;
-  /** relative to the zone, A-labels, `@` for the root */
-  host!: string;
-  type!: string;
-  value!: string;
-  /** seconds */
-  ttl!: number;
-  line!: string;
-  proxied!: boolean;
-  priority!: number | null;
-  weight!: number | null;
-  enabled!: boolean;
-  remark!: string;
-  /** shown, but not to be edited: a type or content that the service does not know */
-  read_only!: boolean;
-  /** why it is read-only; null where it is not, and until the next synchronisation after an upgrade */
-  read_only_reason!: string | null;
-  /** a change of it was sent to the provider, and it is not known yet whether it was applied */
-  pending!: boolean;
-  /** the host as people write it */
-  unicode_host!: string;
-  synced_at!: string;
-  updated_at!: string;
-  /** when the service first held it: written here, or first seen at the provider */
-  created_at!: string;
 }
 
 /** A record as the API shows it. It was last seen at the provider at the domain's last sync, or when it was written. */

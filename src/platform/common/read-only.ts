@@ -17,7 +17,8 @@ function fieldsOf(view: Described | null): Record<string, object> {
 
 /**
  * Accepts a GET answer as the body of a PUT: fields of `view` without rules in the body are allowed, and the service
- * compares them with `assertUnchanged`. New fields of a view are covered without further work.
+ * compares them with `assertUnchanged`; where something is made they are left aside. New fields of a view are covered
+ * without further work.
  */
 export const TakesBack =
   (view: Class) =>

@@ -13,24 +13,27 @@ import {
   Min,
 } from 'class-validator';
 import { EDIT_OPS, type EditOp } from '../../changes/edits/edit.js';
-import { RecordPatchFields } from '../../changes/edits/record.dto.js';
+import { RecordPatchFields, RecordView } from '../../changes/edits/record.dto.js';
 import { ToNumber } from '../../platform/common/paging.dto.js';
+import { TakesBack } from '../../platform/common/read-only.js';
 import { hasRoom } from '../../platform/common/validation.js';
 
 /** changes of one list */
 const MAX_CHANGES = 5000;
 
+@TakesBack(RecordView)
 export class BatchChange extends RecordPatchFields {
   /**
    * `create` and `upsert` need `host`, `type` and `value`; `update`, `delete` and `status` an `id`; `status` also
    * `enabled`. An `upsert` makes the record with this host, type and value what the other fields say, or creates it;
-   * it needs the right to read that record, too
+   * it needs the right to read that record, too. A record as `GET` shows it will do for both: its `id`, times and other
+   * read-only fields are left aside there
    */
   @IsIn(EDIT_OPS)
   @ApiProperty({ enum: EDIT_OPS })
   op!: EditOp;
 
-  /** of the record */
+  /** of the record; `create` and `upsert` leave it aside */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -63,7 +66,8 @@ export class BatchInput {
   comment?: string;
 }
 
-hasRoom(BatchInput, MAX_CHANGES * 14, 'changes');
+// each has at most 21 fields, and counts itself
+hasRoom(BatchInput, MAX_CHANGES * 22, 'changes');
 
 export class BatchQuery {
   /** seconds that a list of more than 200 changes is waited for; default 0 */

@@ -107,7 +107,6 @@ function lacking(change: BatchChange, i: number): FieldError[] {
   if (makes && change.host === undefined && change.name === undefined) missing.push('host');
   const allowed = ALLOWS[change.op];
   const useless = allowed ? given.filter((key) => !allowed.includes(key)) : [];
-  if (makes && given.includes('id')) useless.push('id');
   return [
     ...missing.map((key) => fieldError(path(key), `is required for "${change.op}"`, 'required')),
     ...useless.map((key) => fieldError(path(key), `is not known for "${change.op}"`, 'unknown')),

@@ -3,15 +3,37 @@ import { hostName } from '../../dns/names.js';
 import { shownValue } from '../../dns/record.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { errors, fieldError } from '../../platform/common/errors.js';
 import { assertConditions, type Conditions, entityTag } from '../../platform/http/conditions.js';
 import { served } from '../served.js';
-import type { ReplacedMember, RrsetView } from './rrset.dto.js';
+import type { ReplacedMember, RrsetInput, RrsetView } from './rrset.dto.js';
 
 /** One set of a zone: all records of a name, a type and a line. */
 export interface Key {
   host: string;
   type: string;
   line: string;
+}
+
+/** What the path and the query of a request name. */
+export interface Address {
+  host: string;
+  type: string;
+  line: string | undefined;
+}
+
+/** @throws AppError 400001 where a body names another set than its address does */
+export function assertAddressed({ name }: OpenDomain, address: Address, body: RrsetInput): void {
+  const isOther = (given: string | null | undefined, of: (text: string) => string, own: string | undefined) =>
+    (given ?? null) !== null && own !== undefined && of(given as string) !== of(own);
+  const differs = {
+    host: isOther(body.host, (host) => hostName(host, name), address.host),
+    type: isOther(body.type, (type) => type.toUpperCase(), address.type),
+    line: isOther(body.line, (line) => line || 'default', address.line),
+  };
+  const wrong = Object.entries(differs).filter(([, one]) => one);
+  if (!wrong.length) return;
+  throw errors.validation(wrong.map(([path]) => fieldError(path, 'is not that of the address', 'conflict')));
 }
 
 /** @throws AppError 400001 for what no name of the zone can be */

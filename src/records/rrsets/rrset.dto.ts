@@ -11,11 +11,22 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { TakesBack } from '../../platform/common/read-only.js';
 import { NestedList } from '../../platform/common/validation.js';
 
 /** values of one set */
 const MAX_VALUES = 1000;
 
+class RrsetMember {
+  /** of the record */
+  id!: number;
+  value!: string;
+  priority!: number | null;
+  weight!: number | null;
+  enabled!: boolean;
+}
+
+@TakesBack(RrsetMember)
 export class RrsetValue {
   /** as of a record */
   @IsString()
@@ -66,11 +77,23 @@ export class RrsetInput {
   @IsInt()
   ttl?: number;
 
-  /** routing line, of providers that have such: the set of this line */
+  /** routing line, of providers that have such: the set of this line; a `line` of the address must say the same */
   @IsOptional()
   @IsString()
   @MaxLength(64)
   line?: string;
+
+  /** need not be sent: as `GET` shows it; it must say the same as the address */
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  host?: string;
+
+  /** need not be sent: as `GET` shows it; it must say the same as the address */
+  @IsOptional()
+  @IsString()
+  @MaxLength(16)
+  type?: string;
 }
 
 export class RrsetQuery {
@@ -79,15 +102,6 @@ export class RrsetQuery {
   @IsString()
   @MaxLength(64)
   line?: string;
-}
-
-class RrsetMember {
-  /** of the record */
-  id!: number;
-  value!: string;
-  priority!: number | null;
-  weight!: number | null;
-  enabled!: boolean;
 }
 
 export class RrsetView {

@@ -44,7 +44,8 @@ export class RrsetsController {
    * differs is changed, what is not named goes. The provider is asked what it holds before: values that somebody made
    * there past the service go, too, and are named in `replaced`. `changed` is false when nothing was to do. All or
    * nothing as far as it can be judged here; 409001 while others change it, 409002 when the zone has to be read and
-   * lacks too much, 500002 when the provider fails.
+   * lacks too much, 500002 when the provider fails. What `GET` answers is a legal body: ids are left aside, and 400001
+   * where host, type or line are not those of the address.
    */
   @Put()
   @HttpCode(200)
@@ -56,11 +57,12 @@ export class RrsetsController {
     @OnDomain() domain: OpenDomain,
     @Param('host') host: string,
     @Param('type') type: string,
+    @Query() { line }: RrsetQuery,
     @Body() body: RrsetInput,
     @Me() me: Caller,
     @Given() conditions: Conditions,
   ): Promise<RrsetResult> {
-    return this.rrsets.put(me, domain, host, type, body, conditions);
+    return this.rrsets.put(me, domain, { host, type, line }, body, conditions);
   }
 
   /**

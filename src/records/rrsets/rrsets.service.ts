@@ -21,7 +21,16 @@ import { derivedId } from '../../providers/kit/rrsets/record-set.js';
 import type { Action } from '../../tokens/rules/token-rules.js';
 import { served } from '../served.js';
 import type { ReplacedMember, RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
-import { assertSeen, fieldsOf, type Key, keyOf, membersOf, viewOf } from './rrset-view.js';
+import {
+  type Address,
+  assertAddressed,
+  assertSeen,
+  fieldsOf,
+  type Key,
+  keyOf,
+  membersOf,
+  viewOf,
+} from './rrset-view.js';
 
 /** times that a set is made as it shall be while others write it at the provider */
 const ATTEMPTS = 3;
@@ -69,13 +78,15 @@ export class RrsetsService {
   async put(
     me: Caller,
     domain: OpenDomain,
-    host: string,
-    type: string,
+    address: Address,
     input: RrsetInput,
     conditions: Conditions,
   ): Promise<RrsetResult> {
+    assertAddressed(domain, address, input);
     const place = await this.places.of(domain);
-    const { ttl, line } = input;
+    const { host, type } = address;
+    const { ttl } = input;
+    const line = input.line ?? address.line;
     const wanted = input.values.map((one, i) => {
       try {
         return creation(place, { host, type: type.toUpperCase(), ttl, line, ...one });
