@@ -64,6 +64,8 @@ const INDICES = {
   request_id: 'audit_logs_request_time_ix',
   change_set_id: 'audit_logs_changes_time_ix',
   token_id: 'audit_logs_token_time_ix',
+  domain_id: 'audit_logs_domain_id_time_ix',
+  ip: 'audit_logs_ip_time_ix',
   domain: 'audit_logs_domain_time_ix',
   username: 'audit_logs_user_time_ix',
   action: 'audit_logs_action_time_ix',
@@ -92,6 +94,16 @@ export const entry = {
   byUser: (text: string): Condition => glob('LOWER(username)', text.toLowerCase()),
   bySystem: (): Condition => ({ sql: `actor_type = 'system'`, values: [] }),
   endedAs: (result: string): Condition => equal('result', result),
+  /** `token`, or `token:7`: targets are stored as JSON that begins with these two */
+  about: (target: string): Condition => {
+    const [, type = '', id] = /^([^:]*)(?::(.*))?$/.exec(target) ?? [];
+    const escaped = (text: string) => text.replace(/[!%_]/g, '!$&');
+    const ids = id === undefined ? [''] : [`"id":"${id}",`, ...(/^\d+$/.test(id) ? [`"id":${id},`] : [])];
+    return {
+      sql: `(${ids.map(() => "target LIKE ? ESCAPE '!'").join(' OR ')})`,
+      values: ids.map((one) => `${escaped(`{"type":"${type}",${one}`)}%`),
+    };
+  },
   mentioning: (keyword: string): Condition => ({
     sql: `(${SEARCH.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ')})`,
     values: SEARCH.map(() => contains(keyword)),

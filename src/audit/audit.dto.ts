@@ -1,5 +1,5 @@
 import { IntersectionType, PickType } from '@nestjs/swagger';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsIn, IsInt, IsIP, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery, ToNumber } from '../platform/common/paging.dto.js';
 import { DAY } from '../platform/common/time-zone.js';
 import { IsTime, MAX_ID } from '../platform/common/validation.js';
@@ -11,6 +11,19 @@ export class AuditFilter extends PickType(PageQuery, ['keyword']) {
   @IsString()
   @MaxLength(253)
   domain?: string;
+
+  /** what happened to the domain with this id, or to its records; also to one that is gone */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  domain_id?: number;
+
+  /** address of the client, exact */
+  @IsOptional()
+  @IsIP()
+  ip?: string;
 
   /** user name, exact: what this person did, also through API tokens */
   @IsOptional()
@@ -55,6 +68,11 @@ export class AuditFilter extends PickType(PageQuery, ['keyword']) {
   @IsOptional()
   @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
   end_date?: string;
+
+  /** what was done to things of this type, `token`, or to one of them by its id, `token:7` */
+  @IsOptional()
+  @Matches(/^[a-z_-]{1,32}(:[^\s"\\]{1,64})?$/, { message: '$property must be a type, or a type and an id: token:7' })
+  target?: string;
 
   /** only what succeeded, or only what failed */
   @IsOptional()
@@ -130,9 +148,9 @@ export class AuditList {
   /** false: more than `total` match, or may match */
   total_exact!: boolean;
   /**
-   * null: all entries were looked at. Otherwise those that were written then and before were not: ask once more with it
-   * as `until`, and the same filters. Of two filters, of `keyword`, `result` or `*`, one request looks at the newest
-   * 1 000 entries of the filter that has the fewest.
+   * null: all entries were looked at. Otherwise those that were written then and before were not: ask once more with
+   * it as `until`, and the same filters. Of two filters, of `keyword`, `result`, `target` or `*`, one request looks at
+   * the newest 1 000 entries of the filter that has the fewest.
    */
   next_until!: string | null;
   list!: AuditView[];

@@ -59,6 +59,8 @@ export class AuditPending extends EntryColumns {}
 @Index('audit_logs_token_time_ix', ['token_id', 'created_at'])
 @Index('audit_logs_request_time_ix', ['request_id', 'created_at'])
 @Index('audit_logs_changes_time_ix', ['change_set_id', 'created_at'])
+@Index('audit_logs_domain_id_time_ix', ['domain_id', 'created_at'])
+@Index('audit_logs_ip_time_ix', ['ip', 'created_at'])
 export class AuditLog extends EntryColumns {
   @Int() seq!: number;
   @Str(64) prev_hash!: string;

@@ -18,9 +18,9 @@ export function searchOf(query: AuditFilter & { until?: string }, zone: string):
     const text = query[name];
     return text === undefined ? [] : [dayBound(name, text, zone, side)];
   };
-  const { domain, action, user: username, token_id, request_id, change_set_id, result, keyword } = query;
+  const { domain, domain_id, ip, action, user: username, token_id, request_id, change_set_id } = query;
   // the narrowest first, as a rule
-  const exact = { request_id, change_set_id, token_id };
+  const exact = { request_id, change_set_id, token_id, domain_id, ip };
   const named = { domain: domain?.toLowerCase(), username, action };
   const search: Search = { times: [], indexed: [], others: [] };
   const until = query.until === undefined ? [] : [parseTime(query.until)];
@@ -34,9 +34,17 @@ export function searchOf(query: AuditFilter & { until?: string }, zone: string):
     if (column === 'username' || !text.includes('*')) search.indexed.push(entry.of(column, text));
     else search.others.push(entry.like(column, text));
   }
-  if (result !== undefined) search.others.push(entry.endedAs(result));
-  if (keyword) search.others.push(entry.mentioning(keyword));
+  search.others.push(...othersOf(query));
   return search;
+}
+
+/** What no index serves, whatever its value. */
+function othersOf({ result, target, keyword }: AuditFilter): Condition[] {
+  return [
+    ...(result === undefined ? [] : [entry.endedAs(result)]),
+    ...(target === undefined ? [] : [entry.about(target)]),
+    ...(keyword ? [entry.mentioning(keyword)] : []),
+  ];
 }
 
 /** What entries have to meet to be counted by an audit rule. */

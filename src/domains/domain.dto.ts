@@ -21,6 +21,22 @@ export class DomainQuery extends PageQuery {
   @Max(MAX_ID)
   account_id?: number;
 
+  /** that belong to this user */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  owner_id?: number;
+
+  /** on which this team has a permission, be it for some hosts; of those that the caller may read anyway */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  team_id?: number;
+
   /** provider kind */
   @IsOptional()
   @IsString()

@@ -125,7 +125,7 @@ export class ReadableDomainsRepository {
     const [sortedBy, descending] = [query.sort?.replace(/^-/, '') ?? 'name', query.sort?.startsWith('-') ?? false];
     const page = pageOf(query);
     const [end, cut] = pageSql(page);
-    const filter = filterOf(query, reader.all ? 'mine' : 'd');
+    const filter = filterOf(query, reader);
     const all = readableBy(reader);
     // by name, and of everything, the first entries of each grant are enough
     const plain = page && sortedBy === 'name' && !filter.sql;
@@ -239,9 +239,20 @@ function grantsOf(userId: number, ids: readonly number[], column: 'level' | 'nam
   ];
 }
 
-/** The conditions of a query, on the table of domains that has this name there. */
-function filterOf(query: DomainQuery, domains: 'mine' | 'd'): Filter {
-  const { name, account_id, provider, status, keyword } = query;
+/** The domains that a team has a permission on, as far as the reader may know of it: a member, or their owner. */
+function ofTeam(teamId: number, { userId, all }: Reader): [string, SqlValue[]] {
+  const known = `(EXISTS (SELECT 1 FROM team_members w WHERE w.team_id = t.team_id AND w.user_id = ?)
+    OR EXISTS (SELECT 1 FROM domains x WHERE x.id = t.domain_id AND x.owner_id = ?))`;
+  const where = `t.team_id = ?${all ? '' : ` AND ${known}`}`;
+  const values = all ? [teamId] : [teamId, userId, userId];
+  return [` AND mine.id IN (SELECT t.domain_id FROM domain_permissions t WHERE ${where})`, values];
+}
+
+/** The conditions of a query. */
+function filterOf(query: DomainQuery, reader: Reader): Filter {
+  // an administrator's table of readable domains is that of the domains itself
+  const domains = reader.all ? 'mine' : 'd';
+  const { name, account_id, owner_id, team_id, provider, status, keyword } = query;
   const byName: [string, SqlValue | undefined][] = [
     ['mine.name = ?', name && toAscii(name).replace(/\.$/, '')],
     // the A-label form of a whole label: parts of one have another
@@ -249,6 +260,7 @@ function filterOf(query: DomainQuery, domains: 'mine' | 'd'): Filter {
   ];
   const byRow: [string, SqlValue | undefined][] = [
     [`${domains}.account_id = ?`, account_id],
+    [`${domains}.owner_id = ?`, owner_id],
     [`${domains}.account_id IN (SELECT p.id FROM dns_accounts p WHERE p.provider = ?)`, provider],
     [`${domains}.status = ?`, status],
     // a private zone has no name of its own
@@ -256,9 +268,10 @@ function filterOf(query: DomainQuery, domains: 'mine' | 'd'): Filter {
   ];
   const isGiven = ([, value]: [string, SqlValue | undefined]) => value !== undefined;
   const given = [...byName, ...byRow].filter(isGiven);
+  const [team, teamValues] = team_id === undefined ? ['', []] : ofTeam(team_id, reader);
   return {
-    sql: given.map(([sql]) => ` AND ${sql}`).join(''),
-    values: given.map(([, value]) => value as SqlValue),
+    sql: given.map(([sql]) => ` AND ${sql}`).join('') + team,
+    values: [...given.map(([, value]) => value as SqlValue), ...teamValues],
     ofRow: domains === 'd' && byRow.some(isGiven),
   };
 }

@@ -43,6 +43,23 @@ for (const { kind, skip } of databases('all')) {
       await service.stop();
     });
 
+    it('is searched by domain, address and target', async () => {
+      const { total, list: entries } = await list(`&domain_id=${domain}`);
+      assert.ok(total > 0 && entries.every((one) => one.domain_id === domain));
+      assert.equal((await list(`&domain_id=${domain}&target=domain:${domain}`)).list.at(-1)?.action, 'domain.create');
+      assert.equal((await list('&domain_id=999999')).total, 0);
+      assert.ok((await list('&ip=127.0.0.1')).total > 0);
+      assert.equal((await list('&ip=192.0.2.9')).total, 0);
+      const accounts = (await list('&target=account')).list;
+      assert.ok(accounts.length > 0 && accounts.every(({ target }) => target?.type === 'account'));
+      assert.deepEqual((await list(`&target=account:${account}`)).list, accounts);
+      assert.equal((await list(`&target=account:${account}9`)).total, 0);
+      for (const wrong of ['ip=here', 'domain_id=x', 'target=Token', 'target=token:']) {
+        const { data } = refused(await service.admin.get(`/api/audit/logs?${wrong}`), 400, 400001);
+        assert.equal(data.errors[0]?.path, wrong.split('=')[0]);
+      }
+    });
+
     it('begins with the first administrator', async () => {
       const first = (await list('&sort=created_at')).list[0] as Entry;
       assert.deepEqual([first.seq, first.action, first.actor.type, first.result], [1, 'init.admin', 'system', 'ok']);

@@ -146,6 +146,28 @@ for (const { kind, skip } of databases('all')) {
       assert.ok(done(await narrowed.get('/api/providers')).length > 0);
     });
 
+    it('domains are found by their owner and by a team, but no team that the caller may not know of', async () => {
+      const [dora, emil] = [await person('dora'), await person('emil')];
+      const own = await addAccount(admin, 'zonefile', { directory: 'dora' });
+      const id = await addDomain(admin, own, 'dora.test', true);
+      await db.run('UPDATE domains SET owner_id = ? WHERE id = ?', [dora.id, id]);
+      const [emils, others] = [await addTeam(db, 'of emil', [emil.id]), await addTeam(db, 'of others', [])];
+      await grant(db, emils, id, 'read');
+      await grant(db, others, id, 'read');
+      for (const { client } of [{ client: admin }, dora, emil]) {
+        assert.deepEqual(await names(client, `?owner_id=${dora.id}`), ['dora.test']);
+        assert.deepEqual(await names(client, `?team_id=${emils}&limit=5`), ['dora.test']);
+        assert.deepEqual(await names(client, `?team_id=${emils}&owner_id=${dora.id}&sort=-id`), ['dora.test']);
+        assert.deepEqual(await names(client, `?owner_id=${emil.id}`), []);
+        for (const wrong of ['owner_id=dora', 'team_id=0'])
+          refused(await client.get(`/api/domains?${wrong}`), 400, 400001);
+      }
+      assert.deepEqual(await names(admin, `?team_id=${others}`), ['dora.test']);
+      assert.deepEqual(await names(dora.client, `?team_id=${others}`), ['dora.test']);
+      assert.deepEqual(await names(emil.client, `?team_id=${others}`), []);
+      assert.deepEqual(await names(ann.client, `?owner_id=${dora.id}`), []);
+    });
+
     it('domains are found by name, account, provider and status', async () => {
       const clara = await person('clara');
       const mine = await addAccount(admin, 'zonefile', { directory: 'clara' });

@@ -32,6 +32,7 @@ import { PrivateZones1764170000000 } from './1764170000000-private-zones.js';
 import { ReadOnlyReasons1764180000000 } from './1764180000000-read-only-reasons.js';
 import { ProviderSessions1764190000000 } from './1764190000000-provider-sessions.js';
 import { ChangeFilters1764200000000 } from './1764200000000-change-filters.js';
+import { AuditOrigins1764210000000 } from './1764210000000-audit-origins.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -69,4 +70,5 @@ export const MIGRATIONS = [
   ReadOnlyReasons1764180000000,
   ProviderSessions1764190000000,
   ChangeFilters1764200000000,
+  AuditOrigins1764210000000,
 ];
