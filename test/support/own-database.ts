@@ -118,16 +118,26 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   };
   const children = (pid: number) =>
     readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+  // a child process of a server that runs may end at any moment
+  const signal = (pids: number[], name: NodeJS.Signals) => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+  };
   const freeze = () => {
     const { pid } = child as { pid: number };
     process.kill(pid, 'SIGSTOP');
     // a parent that still runs forks a process for a connection that nothing stops
     while (!/\) [TZ] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
-    for (const one of children(pid)) process.kill(one, 'SIGSTOP');
+    signal(children(pid), 'SIGSTOP');
   };
   const thaw = () => {
     const { pid } = child as { pid: number };
-    for (const one of [...children(pid), pid]) process.kill(one, 'SIGCONT');
+    signal([...children(pid), pid], 'SIGCONT');
   };
   const own: OwnServer = {
     url: url(port),
