@@ -1,12 +1,14 @@
 import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { CredentialField, Credentials, ProviderDefinition } from '../providers/provider.js';
 
 const PATH = 'credentials';
 
-function problemOf(field: CredentialField, value: unknown): string | null {
+function problemOf(field: CredentialField, value: unknown): FieldText | null {
   if (typeof value !== 'string') return 'must be text';
   if (value.length > 4096) return 'is longer than 4096 characters';
-  if (field.values && !field.values.includes(value)) return `must be one of ${field.values.join(', ')}`;
+  if (field.values && !field.values.includes(value))
+    return say('must be one of {values}', { values: field.values.join(', ') });
   if (field.kind === 'number' && !/^\d{1,5}$/.test(value)) return 'must be a number';
   if (field.kind === 'url' && !(URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))) {
     return 'must be an http or https URL';
@@ -60,7 +62,10 @@ function takeOver(
     const field = fields.get(key);
     if (!field) {
       const known = [...fields.keys()];
-      const words = `is not a credential of ${definition.kind}: ${known.join(', ')}`;
+      const words = say('is not a credential of {provider}: {fields}', {
+        provider: definition.kind,
+        fields: known.join(', '),
+      });
       problems.push(fieldError(`${PATH}.${key}`, words, 'unknown', { values: known }));
       continue;
     }
@@ -85,10 +90,11 @@ function chooseAlternative(definition: ProviderDefinition, values: Record<string
   const best = missing.findIndex((list) => list.length === 0);
   if (best >= 0) return definition.credentials[best] as CredentialField[];
   const closest = missing.reduce((a, b) => (b.length < a.length ? b : a));
-  const hint = definition.credentials.length > 1 ? ` (alternatives: ${alternatives(definition)})` : '';
-  throw errors.validation(
-    closest.map((f) => fieldError(`${PATH}.${f.key}`, `is required: ${f.label}${hint}`, 'required')),
-  );
+  const words = ({ label }: CredentialField) =>
+    definition.credentials.length > 1
+      ? say('is required: {label} (alternatives: {alternatives})', { label, alternatives: alternatives(definition) })
+      : say('is required: {label}', { label });
+  throw errors.validation(closest.map((f) => fieldError(`${PATH}.${f.key}`, words(f), 'required')));
 }
 
 /**
@@ -107,8 +113,9 @@ function assertSecretsStay(
   // each alternative may go to another address, which only the adapter knows
   if (!moved && alternativeOf(definition, stored) === alternativeOf(definition, result)) return;
   const kept = fields.filter((f) => f.secret && result[f.key] !== undefined && !isSent(given[f.key]));
-  const why = moved ? `${moved.key} changes` : 'the way to sign in changes';
-  const words = `must be sent again, because ${why}: it would go elsewhere`;
+  const words: FieldText = moved
+    ? say('must be sent again, because {field} changes: it would go elsewhere', { field: moved.key })
+    : 'must be sent again, because the way to sign in changes: it would go elsewhere';
   const keys = [...new Set(kept.map((f) => f.key))].filter((key) => stored[key] !== undefined);
   if (keys.length) throw errors.validation(keys.map((key) => fieldError(`${PATH}.${key}`, words, 'required')));
 }

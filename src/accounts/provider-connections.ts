@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { now, within } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
+import { say } from '../platform/common/words/field-text.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG, SECRET_BOX } from '../platform/config/config.module.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
@@ -87,7 +88,11 @@ export class ProviderConnections implements OnApplicationShutdown {
   /** @throws AppError 400001 naming the kinds that exist */
   definition(kind: string): ProviderDefinition {
     const found = providerOf(kind);
-    if (!found) throw errors.field('provider', `must be one of ${PROVIDERS.map((p) => p.kind).join(', ')}`);
+    if (!found)
+      throw errors.field(
+        'provider',
+        say('must be one of {values}', { values: PROVIDERS.map((p) => p.kind).join(', ') }),
+      );
     return found;
   }
 

@@ -3,6 +3,7 @@ import { IsIn, IsInt, IsIP, IsOptional, IsString, Matches, Max, MaxLength, Min }
 import { PageQuery, ToNumber } from '../platform/common/paging.dto.js';
 import { DAY } from '../platform/common/time-zone.js';
 import { IsTime, MAX_ID } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 
 /** Which entries. */
 export class AuditFilter extends PickType(PageQuery, ['keyword']) {
@@ -61,17 +62,17 @@ export class AuditFilter extends PickType(PageQuery, ['keyword']) {
 
   /** first day, `YYYY-MM-DD`, in the time zone of the settings */
   @IsOptional()
-  @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
+  @Matches(DAY, { message: ruleText('must be a day, YYYY-MM-DD') })
   start_date?: string;
 
   /** last day, `YYYY-MM-DD`, included, in the time zone of the settings */
   @IsOptional()
-  @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
+  @Matches(DAY, { message: ruleText('must be a day, YYYY-MM-DD') })
   end_date?: string;
 
   /** what was done to things of this type, `token`, or to one of them by its id, `token:7` */
   @IsOptional()
-  @Matches(/^[a-z_-]{1,32}(:[^\s"\\]{1,64})?$/, { message: '$property must be a type, or a type and an id: token:7' })
+  @Matches(/^[a-z_-]{1,32}(:[^\s"\\]{1,64})?$/, { message: ruleText('must be a type, or a type and an id: token:7') })
   target?: string;
 
   /** only what succeeded, or only what failed */

@@ -3,6 +3,7 @@ import type { StoredRecord } from '../cache/record-cache.js';
 import { shownValue } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { AppError, errors, type FieldError } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 import type { Ended } from './change-sets.js';
 import { recordView } from './edits/record.dto.js';
 import type { Net, Planned } from './edits/working-copy.js';
@@ -58,7 +59,10 @@ const MAX_KEPT = 32 * 1024 * 1024;
 export function assertStorable(planned: readonly Planned[]): void {
   const kept = planned.reduce((sum, { before, after }) => sum + lengthOf(before) + lengthOf(after), 0);
   if (kept <= MAX_KEPT) return;
-  const words = `hold ${kept} bytes of values before and after, more than the ${MAX_KEPT} of one list: send shorter lists`;
+  const words = say(
+    'hold {size} bytes of values before and after, more than the {max} of one list: send shorter lists',
+    { size: kept, max: MAX_KEPT },
+  );
   throw errors.field('changes', words, 'length', { max: MAX_KEPT });
 }
 

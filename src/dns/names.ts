@@ -1,5 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { InvalidRecord } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 
 /**
  * Allowed characters of labels. DNS itself allows every octet, also a hyphen at either end; providers may be stricter
@@ -12,7 +13,9 @@ const LABELS = {
   host: { rule: /^[a-z0-9_-]+$/, words: 'letters, digits, "-" and "_"' },
   /** Printable, without special characters of zone files. */
   any: { rule: /^[a-z0-9_!#%&'+,/:<=>?[\]^`{|}~-]+$/, words: 'printable ASCII without blanks, " ; ( ) @ $ * and "\\"' },
-};
+} as const;
+/** The words of `owner` where a wildcard is allowed. */
+const WITH_STAR = 'letters, digits, "-", "_" and "/", and "*" as the first label only';
 
 /**
  * Converts a name with IDN labels to A-labels in lower case, keeping a final dot. Plain ASCII names are only lowered,
@@ -59,13 +62,13 @@ function checkLabels(ascii: string, path: string, kind: keyof typeof LABELS, wil
     if (label.length === 0)
       throw new InvalidRecord(path, 'has an empty label (two dots in a row, or a dot at the start)');
     if (label.length > 63) {
-      const words = `label "${label.slice(0, 20)}…" is longer than 63 characters`;
+      const words = say('label "{label}" is longer than 63 characters', { label: `${label.slice(0, 20)}…` });
       throw new InvalidRecord(path, words, 'length', { max: 63 });
     }
     const { rule, words } = LABELS[kind];
     if (!rule.test(label)) {
-      const star = wildcard ? ', and "*" as the first label only' : '';
-      throw new InvalidRecord(path, `label "${label}" is not allowed: use ${words}${star}`);
+      const hint = wildcard ? WITH_STAR : words;
+      throw new InvalidRecord(path, say('label "{label}" is not allowed: use {hint}', { label, hint }));
     }
   });
 }
@@ -94,19 +97,22 @@ export function hostName(input: string, zone: string, path = 'host'): string {
     const full = ascii.slice(0, -1);
     if (full === zone) return '@';
     if (!full.endsWith(`.${zone}`)) {
-      throw new InvalidRecord(path, `"${input}" is not inside the zone ${zone}`, 'conflict');
+      throw new InvalidRecord(path, say('"{name}" is not inside the zone {zone}', { name: input, zone }), 'conflict');
     }
     host = full.slice(0, -zone.length - 1);
   } else if (relativeName(ascii, zone) !== null) {
-    const [relative, absolute, doubled] = [relativeName(ascii, zone), `${ascii}.`, `${ascii}.${zone}.`];
-    const either = `write "${relative}", or "${absolute}" with a final dot`;
-    const words = `"${input}" ends with the name of the zone: ${either} (and "${doubled}" if the zone is meant twice)`;
+    const [relative, absolute, doubled] = [relativeName(ascii, zone) as string, `${ascii}.`, `${ascii}.${zone}.`];
+    const words = say(
+      '"{name}" ends with the name of the zone: write "{relative}", or "{absolute}" with a final dot (and "{doubled}" if the zone is meant twice)',
+      { name: input, relative, absolute, doubled },
+    );
     throw new InvalidRecord(path, words, 'format', { values: [relative, absolute, doubled] });
   }
   checkLabels(host, path, 'owner', true);
   if (host.length + zone.length + 1 > 253) {
-    const words = `the full name is longer than 253 characters`;
-    throw new InvalidRecord(path, words, 'length', { max: 253 - zone.length - 1 });
+    throw new InvalidRecord(path, 'the full name is longer than 253 characters', 'length', {
+      max: 253 - zone.length - 1,
+    });
   }
   return host;
 }
@@ -140,7 +146,7 @@ export function targetName(input: string, zone: string, allowRoot = false, kind:
   }
   const ascii = toAscii(text).replace(/\.$/, '');
   if (/^[0-9.]+$/.test(ascii) && ascii.split('.').length === 4) {
-    throw new InvalidRecord(path, `must be a host name, not an address (${text})`);
+    throw new InvalidRecord(path, say('must be a host name, not an address ({address})', { address: text }));
   }
   checkLabels(ascii, path, kind);
   return ascii;
@@ -152,13 +158,9 @@ export function assertNoUrl(value: string): void {
   if (url === undefined) return;
   const host = URL.canParse(url) ? new URL(url).hostname : '';
   const isName = /[a-z]/i.test(host) && !host.startsWith('[');
-  const words = isName ? `: write "${host}"` : '';
-  throw new InvalidRecord(
-    'value',
-    `must be a host name, not a URL${words}`,
-    'format',
-    isName ? { values: [host] } : {},
-  );
+  if (!isName) throw new InvalidRecord('value', 'must be a host name, not a URL', 'format', {});
+  const words = say('must be a host name, not a URL: write "{host}"', { host });
+  throw new InvalidRecord('value', words, 'format', { values: [host] });
 }
 
 /** Name for comparisons: lower case, without final dot; the root is ''. */

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { InvalidRecord } from '../platform/common/errors.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { absolute, targetName } from './names.js';
 import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
 import { type Token, tokens, wordsOf } from './tokens.js';
@@ -24,13 +25,13 @@ export type Rule = {
   print(value: string, priority: number | null): string;
 };
 
-const fail = (message: string): never => {
+const fail = (message: FieldText): never => {
   throw new InvalidRecord('value', message);
 };
 
-const integer = (text: string | undefined, max: number, what: string): number => {
+const integer = (text: string | undefined, max: number, part: string): number => {
   if (text === undefined || !/^\d{1,10}$/.test(text) || Number(text) > max) {
-    return fail(`${what} must be a number from 0 to ${max}`);
+    return fail(say('{part} must be a number from 0 to {max}', { part, max }));
   }
   return Number(text);
 };
@@ -62,20 +63,21 @@ function parts(value: string): Token[] {
   return tokens(value) ?? fail(BROKEN);
 }
 
-const hex = (text: string, what: string) =>
-  /^([0-9a-f]{2})+$/i.test(text) ? text.toLowerCase() : fail(`${what} must be hexadecimal`);
+const hex = (text: string, part: string) =>
+  /^([0-9a-f]{2})+$/i.test(text) ? text.toLowerCase() : fail(say('{part} must be hexadecimal', { part }));
 
 /** Canonical base64 (RFC 4648 section 4): padded, the bits that are not used being zero. */
-const base64 = (text: string, what: string) =>
+const base64 = (text: string, part: string) =>
   /^(?:[a-z0-9+/]{4})*(?:[a-z0-9+/]{2}==|[a-z0-9+/]{3}=)?$/i.test(text)
     ? Buffer.from(text, 'base64').toString('base64')
-    : fail(`${what} must be base64`);
+    : fail(say('{part} must be base64', { part }));
 
 /** Numbers, then hexadecimal or base64 text that may contain blanks. */
 const numbersAndData = (type: string, names: string[], last: string): Rule =>
   plain((value) => {
     const words = value.trim().split(/\s+/);
-    if (words.length <= names.length || !words[0]) return fail(`must be ${[...names, last].join(' ')}`);
+    if (words.length <= names.length || !words[0])
+      return fail(say('must be {parts}', { parts: [...names, last].join(' ') }));
     const fields = fieldsOf(type);
     const numbers = names.map((what, i) => integer(words[i], MAXIMUM[fields[i] as Field] as number, what));
     const data = words.slice(names.length).join('');
@@ -158,7 +160,11 @@ const service = plain(
     const params = rest.map((word) => (word.quoted ? `"${word.raw}"` : word.raw.replace(/="([^"\\]*)"$/, '=$1')));
     const odd = params.find((word) => !SERVICE_PARAM.test(word));
     if (odd !== undefined)
-      return fail(`parameter ${odd} must be key or key=value, without blanks, quotes, ";", "(" or "\\"`);
+      return fail(
+        say('parameter {parameter} must be key or key=value, without blanks, quotes, ";", "(" or "\\"', {
+          parameter: odd,
+        }),
+      );
     return [head, ...params].join(' ');
   },
   (value) => {

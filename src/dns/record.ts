@@ -1,4 +1,5 @@
 import { type FieldError, fieldError, InvalidRecord } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 import { assertNoUrl, hostName, relativeName } from './names.js';
 import { EXTRA_TYPES, isKnownType, RECORD_TYPES, RULES } from './rdata.js';
 import { txtFromPresentation, txtShown } from './text.js';
@@ -97,9 +98,15 @@ export function readRecord(
   const host = kept.host ?? read('', () => hostName(input.host, zone));
   if (!isKnownType(type)) {
     const values = [...RECORD_TYPES, ...EXTRA_TYPES];
-    mistakes.push(fieldError('type', `must be one of ${values.join(', ')}`, 'choice', { values }));
+    mistakes.push(
+      fieldError('type', say('must be one of {values}', { values: values.join(', ') }), 'choice', { values }),
+    );
   }
-  const ttl = kept.ttl ?? read(0, () => whole('ttl', input.ttl ?? DEFAULT_TTL, 1, MAX_TTL, ' of seconds'));
+  const ttl =
+    kept.ttl ??
+    read(0, () =>
+      whole('ttl', input.ttl ?? DEFAULT_TTL, 1, MAX_TTL, 'must be a whole number of seconds from {min} to {max}'),
+    );
   const given = type === 'MX' || type === 'SRV' ? (input.priority ?? null) : null;
   const priority = given === null ? null : read(null, () => whole('priority', given, 0, 65535));
   const fields =
@@ -122,9 +129,17 @@ export function readRecord(
   return { record, mistakes };
 }
 
-function whole(path: string, number: number, min: number, max: number, unit = ''): number {
+function whole(
+  path: string,
+  number: number,
+  min: number,
+  max: number,
+  words:
+    | 'must be a whole number from {min} to {max}'
+    | 'must be a whole number of seconds from {min} to {max}' = 'must be a whole number from {min} to {max}',
+): number {
   if (Number.isInteger(number) && number >= min && number <= max) return number;
-  throw new InvalidRecord(path, `must be a whole number${unit} from ${min} to ${max}`, 'range', { min, max });
+  throw new InvalidRecord(path, say(words, { min, max }), 'range', { min, max });
 }
 
 /**

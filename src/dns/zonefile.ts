@@ -1,4 +1,5 @@
 import { InvalidRecord } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 import { fullName, hostName } from './names.js';
 import { type DnsRecord, MANAGED_TYPES, type RemoteRecord, rdataOf, readRdata } from './record.js';
 import { wordsOf } from './tokens.js';
@@ -54,7 +55,7 @@ function assertComplete(type: string, rdata: string): void {
   const size = sizeOf(type);
   const words = wordsOf(rdata) ?? [];
   if (size === null || words[0]?.raw === '\\#' || words.length === size) return;
-  throw new InvalidRecord('value', `needs ${size} words of data, not ${words.length}`);
+  throw new InvalidRecord('value', say('needs {size} words of data, not {given}', { size, given: words.length }));
 }
 
 /** The printed fields of a record; master files have no routing lines, weights or proxies. */

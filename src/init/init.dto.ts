@@ -12,12 +12,13 @@ import {
   ValidateIf,
 } from 'class-validator';
 import { Nested } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 
 class SqliteInput {
   /** a file name inside the data directory */
   @IsString()
   @Matches(/^(?!(database\.json|secret\.key)$)[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/i, {
-    message: '$property must be a free file name inside the data directory: letters, digits, ".", "_" and "-"',
+    message: ruleText('must be a free file name inside the data directory: letters, digits, ".", "_" and "-"'),
   })
   path!: string;
 }
@@ -26,7 +27,7 @@ class ServerInput {
   /** name or address; no path of a socket */
   @IsString()
   @MaxLength(253)
-  @Matches(/^[A-Za-z0-9_.:-]+$/, { message: '$property must be a host name or an address' })
+  @Matches(/^[A-Za-z0-9_.:-]+$/, { message: ruleText('must be a host name or an address') })
   host!: string;
 
   @IsInt()

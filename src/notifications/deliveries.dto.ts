@@ -1,5 +1,6 @@
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { PageQuery } from '../platform/common/paging.dto.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { NOTICE_EVENTS, type NoticeEvent } from '../platform/events/events.js';
 import { CHANNEL_ID } from '../settings/channels.dto.js';
 
@@ -14,7 +15,7 @@ export class DeliveryQuery extends PageQuery {
 
   /** id of the channel */
   @IsOptional()
-  @Matches(CHANNEL_ID, { message: '$property must be the id of a channel' })
+  @Matches(CHANNEL_ID, { message: ruleText('must be the id of a channel') })
   channel?: string;
 
   /** what was told of */

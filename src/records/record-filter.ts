@@ -3,6 +3,7 @@ import { proxyRule, storedForms } from '../changes/edits/record-rules.js';
 import { relativeName, toAscii } from '../dns/names.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { errors } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 import { marks, type SqlValue } from '../platform/database/db.js';
 import { providerOf } from '../providers/registry.js';
 import type { RecordQuery } from './records.dto.js';
@@ -60,9 +61,11 @@ export function filter(
  */
 export function storedHost(text: string, zone: string | null, path: string): string {
   const ascii = toAscii(text);
-  if (ascii === '' && text.trim() !== '') throw errors.field(path, `"${text}" is no name`);
-  if (zone === null && ascii.endsWith('.')) throw errors.field(path, `"${text}" is a full name: give the host only`);
+  if (ascii === '' && text.trim() !== '') throw errors.field(path, say('"{name}" is no name', { name: text }));
+  if (zone === null && ascii.endsWith('.'))
+    throw errors.field(path, say('"{name}" is a full name: give the host only', { name: text }));
   const host = zone !== null && ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
-  if (host === null) throw errors.field(path, `"${text}" is not inside the zone ${zone}`);
+  if (host === null)
+    throw errors.field(path, say('"{name}" is not inside the zone {zone}', { name: text, zone: zone as string }));
   return host;
 }

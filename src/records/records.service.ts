@@ -20,6 +20,7 @@ import { withoutDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
 import { orderBy, pageOf } from '../platform/common/paging.dto.js';
+import { say } from '../platform/common/words/field-text.js';
 import type { SqlValue } from '../platform/database/db.js';
 import { unknownSort } from '../platform/database/lists.js';
 import type { RecordState } from '../tokens/rules/token-rules.js';
@@ -119,7 +120,9 @@ export class RecordsService {
         ? (await this.readable.page(domain, one, gone)).total
         : await this.cache.countOf(domain.id, [type]);
       if (!held)
-        throw errors.field('type', `"${type.slice(0, 16)}" is no record type`, 'choice', { values: TYPE_NAMES });
+        throw errors.field('type', say('"{type}" is no record type', { type: type.slice(0, 16) }), 'choice', {
+          values: TYPE_NAMES,
+        });
     }
   }
 
@@ -241,5 +244,9 @@ function assertMayConfirm({ principal }: Caller, { id, access }: OpenDomain): vo
 /** @throws AppError 400001: nothing is cut silently */
 function assertFitsOneAnswer(total: number): void {
   if (total <= MAX_UNPAGED) return;
-  throw errors.field('page', `is required: ${total} records match, more than the ${MAX_UNPAGED} that fit one answer`);
+  const words = say('is required: {total} records match, more than the {max} that fit one answer', {
+    total,
+    max: MAX_UNPAGED,
+  });
+  throw errors.field('page', words);
 }

@@ -2,6 +2,7 @@ import { errors, type FieldError, fieldError } from '../platform/common/errors.j
 import { randomHex } from '../platform/common/hash.js';
 import { same } from '../platform/common/read-only.js';
 import type { OrUndefined } from '../platform/common/validation.js';
+import type { FieldText } from '../platform/common/words/field-text.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { DEFAULTS, type DocumentName, nulls } from './documents.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
@@ -70,7 +71,7 @@ const changed = (told: object, is: object, prefix = ''): FieldError[] =>
     .map(([key]) => fieldError(prefix + key, TOLD[key] ?? 'follows from what is stored', 'read_only'));
 
 const CONFIRM = 'cannot be set: POST /api/settings/:section/confirm, by a super administrator';
-const TOLD: Record<string, string> = { confirmed: CONFIRM, waiting: CONFIRM };
+const TOLD: Record<string, FieldText> = { confirmed: CONFIRM, waiting: CONFIRM };
 
 const isTrusted = (url: string) =>
   url.startsWith('https:') || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);

@@ -14,6 +14,7 @@ import {
   Min,
 } from 'class-validator';
 import { IsOmittable, Nested, NestedList } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { ONE_LINE } from './checks.js';
 
 /** Which entries a rule counts: what is left out or null matches all. */
@@ -43,13 +44,13 @@ class AuditRuleMatch {
 /** Notifies when so many entries match within a time. */
 export class AuditRule {
   /** stays when the rule is changed; left out: a new rule */
-  @Matches(/^[\w-]{1,32}$/, { message: '$property must be 1 to 32 of A-Z, a-z, 0-9, _ and -' })
+  @Matches(/^[\w-]{1,32}$/, { message: ruleText('must be 1 to 32 of A-Z, a-z, 0-9, _ and -') })
   id!: string;
 
   @IsString()
   @IsNotEmpty()
   @MaxLength(64)
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   name!: string;
 
   @IsBoolean()
@@ -98,7 +99,7 @@ export class AuditRules {
 class AuditRuleInput extends OmitType(AuditRule, ['id', 'enabled', 'match', 'channels']) {
   /** stays when the rule is changed; left out: a new rule */
   @IsOmittable()
-  @Matches(/^[\w-]{1,32}$/, { message: '$property must be 1 to 32 of A-Z, a-z, 0-9, _ and -' })
+  @Matches(/^[\w-]{1,32}$/, { message: ruleText('must be 1 to 32 of A-Z, a-z, 0-9, _ and -') })
   id?: string;
 
   /** left out: true */

@@ -12,6 +12,7 @@ import {
   MaxLength,
 } from 'class-validator';
 import { Check, IsOmittable, Nested, NestedList } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { NOTICE_EVENTS, type NoticeEvent } from '../platform/events/events.js';
 import { isEmail, isHookUrl, ONE_LINE } from './checks.js';
 
@@ -34,7 +35,7 @@ class ChannelConfig {
 
   /** telegram (required): id of the chat, such as `-1001234567890`, or `@name` of a public channel */
   @IsOptional()
-  @Matches(/^(-?\d{1,20}|@\w{1,64})$/, { message: '$property must be a number or @name' })
+  @Matches(/^(-?\d{1,20}|@\w{1,64})$/, { message: ruleText('must be a number or @name') })
   chat_id?: string;
 
   /** telegram: where its API is; left out: https://api.telegram.org */
@@ -64,7 +65,7 @@ export class ChannelConfigInput extends ChannelConfig {
 
   /** telegram (required): token of the bot. Left out: the stored one stays, as long as `api_url` does */
   @IsOptional()
-  @Matches(/^[\w:-]{1,256}$/, { message: '$property must be the token of a bot' })
+  @Matches(/^[\w:-]{1,256}$/, { message: ruleText('must be the token of a bot') })
   token?: string | null;
 
   /** what a GET tells; must be that */
@@ -102,14 +103,14 @@ class Channel {
   @IsString()
   @IsNotEmpty()
   @MaxLength(64)
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   name!: string;
 }
 
 export class ChannelInput extends Channel {
   /** short name that stays, used in addresses and by rules; left out: one is made */
   @IsOmittable()
-  @Matches(CHANNEL_ID, { message: '$property must be 1 to 32 of a-z, 0-9 and -' })
+  @Matches(CHANNEL_ID, { message: ruleText('must be 1 to 32 of a-z, 0-9 and -') })
   id?: string;
 
   /** left out: true */

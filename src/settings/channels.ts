@@ -1,6 +1,7 @@
 import type { Cidr } from '../platform/common/cidr.js';
 import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
 import { randomHex } from '../platform/common/hash.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
 import type { NoticeEvent } from '../platform/events/events.js';
 import { assertUrlAllowed } from '../platform/outbound/guard.js';
@@ -122,7 +123,7 @@ export function nextChannels(
   return channels;
 }
 
-type Tell = (field: string, words: string, code: FieldError['code']) => void;
+type Tell = (field: string, words: FieldText, code: FieldError['code']) => void;
 
 /** Tells of fields that the type does not have, and of `…_set` that is not as it is stored. */
 function tellStrange(
@@ -135,7 +136,8 @@ function tellStrange(
     if (value === undefined) continue;
     const [, of] = /^(.+)_set$/.exec(key) ?? [];
     const field = FIELDS[type][of ?? key];
-    if (!field || (of && !field.secret)) tell(key, `is no field of a channel of the type ${type}`, 'unknown');
+    if (!field || (of && !field.secret))
+      tell(key, say('is no field of a channel of the type {type}', { type }), 'unknown');
     else if (of && known && value !== ((known.config[of] ?? null) !== null))
       tell(key, 'follows from what is stored', 'read_only');
   }
@@ -148,7 +150,7 @@ function tellAddress(field: string, url: string, isShown: boolean, { deny, allow
   try {
     assertUrlAllowed(url, deny, allow);
   } catch (error) {
-    tell(field, `is not allowed: ${(error as Error).message}`, 'format');
+    tell(field, say('is not allowed: {reason}', { reason: (error as Error).message }), 'format');
   }
 }
 
@@ -177,9 +179,14 @@ function nextConfig(
   const [address] = Object.entries(fields).find(([, field]) => field.address) ?? [];
   const moved = address !== undefined && after[address] !== before?.[address];
   for (const [name, { required, secret }] of Object.entries(fields)) {
-    if (required && after[name] === null) tell(name, `is needed for a channel of the type ${type}`, 'required');
+    if (required && after[name] === null)
+      tell(name, say('is needed for a channel of the type {type}', { type }), 'required');
     else if (moved && secret && name !== address && given[name] === undefined && after[name] !== null)
-      tell(name, `must be sent again when ${address} changes: it would go to somebody else`, 'required');
+      tell(
+        name,
+        say('must be sent again when {field} changes: it would go to somebody else', { field: address }),
+        'required',
+      );
   }
   if (moved && after[address]) tellAddress(address, after[address] as string, !fields[address]?.secret, tools, tell);
   return Object.fromEntries(

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { errors } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 import { Db } from '../platform/database/db.js';
 import { Events } from '../platform/events/events.js';
 import type { DocumentName, Row } from './documents.js';
@@ -47,7 +48,11 @@ export class DocumentStore {
     const content = JSON.stringify(row);
     // a TEXT column of MariaDB holds 65 535 bytes
     if (Buffer.byteLength(content) > MAX_DOCUMENT)
-      throw errors.field('body', `is too much for one section: ${MAX_DOCUMENT} bytes are the most`, 'length');
+      throw errors.field(
+        'body',
+        say('is too much for one section: {max} bytes are the most', { max: MAX_DOCUMENT }),
+        'length',
+      );
     return this.settings.put(name, content, manager);
   }
 

@@ -10,6 +10,7 @@ import {
   MaxLength,
 } from 'class-validator';
 import { Check, NestedList } from '../platform/common/validation.js';
+import { ruleText, say } from '../platform/common/words/field-text.js';
 import { isHttpUrl } from './checks.js';
 import { StatusFields } from './settings.dto.js';
 
@@ -19,7 +20,7 @@ import { StatusFields } from './settings.dto.js';
  */
 export class OauthProvider {
   /** short name, used in addresses */
-  @Matches(/^[a-z0-9][a-z0-9-]{0,31}$/, { message: '$property must be 1 to 32 of a-z, 0-9 and -' })
+  @Matches(/^[a-z0-9][a-z0-9-]{0,31}$/, { message: ruleText('must be 1 to 32 of a-z, 0-9 and -') })
   key!: string;
 
   /** for people */
@@ -42,7 +43,10 @@ export class OauthProvider {
   @IsArray()
   @ArrayMaxSize(20)
   @ArrayUnique()
-  @Matches(/^[\x21\x23-\x5B\x5D-\x7E]{1,128}$/, { each: true, message: 'each of $property must be a word' })
+  @Matches(/^[\x21\x23-\x5B\x5D-\x7E]{1,128}$/, {
+    each: true,
+    message: say('each of {field} must be a word', { field: '$property' }),
+  })
   scopes?: string[];
 
   /** whether an unknown person gets an account (role 1) */
@@ -75,7 +79,7 @@ export class OauthProvider {
 
   /** plain OAuth 2.0: the field of that object that never changes, such as `id` */
   @IsOptional()
-  @Matches(/^[\w.-]{1,64}$/, { message: '$property must be the name of a field' })
+  @Matches(/^[\w.-]{1,64}$/, { message: ruleText('must be the name of a field') })
   subject_field?: string | null;
 }
 
@@ -105,7 +109,7 @@ export class OauthInput extends StatusFields {
 
   @IsOptional()
   @ArrayMaxSize(20)
-  @ArrayUnique((provider?: OauthProviderInput) => provider?.key, { message: '$property must have different keys' })
+  @ArrayUnique((provider?: OauthProviderInput) => provider?.key, { message: ruleText('must have different keys') })
   @NestedList(() => OauthProviderInput)
   providers?: OauthProviderInput[];
 }

@@ -14,6 +14,7 @@ import {
   Min,
 } from 'class-validator';
 import { Check, Nested } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { upstreamOf } from '../platform/dns-client/upstream.js';
 import { isCidr, isHttpUrl, isMailbox, isPicture, isTimezone, ONE_LINE } from './checks.js';
 
@@ -24,7 +25,7 @@ export type Language = (typeof LANGUAGES)[number];
 export class GeneralSettings {
   @IsString()
   @MaxLength(64)
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   site_name!: string;
 
   /** public address, used in mails and for passkeys; BASE_URL of the environment wins */
@@ -230,7 +231,7 @@ export class SmtpSettings {
 
   @IsString()
   @MaxLength(253)
-  @Matches(/^[\w.:-]*$/, { message: '$property must be a host name or address' })
+  @Matches(/^[\w.:-]*$/, { message: ruleText('must be a host name or address') })
   host!: string;
 
   @IsInt()

@@ -8,6 +8,7 @@ import { timeMs } from '../platform/common/clock.js';
 import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
 import { same } from '../platform/common/read-only.js';
 import { dayOf, dayStart } from '../platform/common/time-zone.js';
+import { say } from '../platform/common/words/field-text.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG, SECRET_BOX } from '../platform/config/config.module.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
@@ -135,7 +136,7 @@ export class SettingsService {
       const own = supers ?? value;
       const wrong: FieldError[] = [];
       if (own.allowed_cidrs.length && !inCidrs(caller.ip, own.allowed_cidrs.map(parseCidr))) {
-        const words = `must contain your own address, ${caller.ip}, or you would be shut out`;
+        const words = say('must contain your own address, {address}, or you would be shut out', { address: caller.ip });
         wrong.push(fieldError('allowed_cidrs', words, 'conflict'));
       }
       const short = [value, ...(supers ? [supers] : [])].find(

@@ -1,6 +1,7 @@
 import { IsIn, IsInt, IsNotEmpty, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { TakesBack } from '../platform/common/read-only.js';
 import { IsOmittable, MAX_ID } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { ONE_LINE } from '../settings/checks.js';
 
 const TEAM_ROLES = ['owner', 'manager', 'member'] as const;
@@ -10,15 +11,15 @@ class TeamFields {
   @IsOmittable()
   @IsString()
   @MaxLength(255)
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   description?: string;
 }
 
 export class TeamInput extends TeamFields {
   @IsString()
   @MaxLength(128)
-  @Matches(/\S/, { message: '$property must not be blank' })
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(/\S/, { message: ruleText('must not be blank') })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   name!: string;
 }
 
@@ -50,8 +51,8 @@ export class TeamPatch extends TeamFields {
   @IsOmittable()
   @IsString()
   @MaxLength(128)
-  @Matches(/\S/, { message: '$property must not be blank' })
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(/\S/, { message: ruleText('must not be blank') })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   name?: string;
 }
 

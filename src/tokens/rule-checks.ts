@@ -1,10 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
 import { compilePattern, costOf, MAX_PROGRAM, type Pattern, unicodeClasses } from '../platform/common/patterns.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { RULE_LIMITS } from './rules/compiled-rules.js';
 import { TARGETS, type TokenRule } from './rules/token-rules.js';
 
-type Add = (path: string, message: string, code: FieldError['code'], params?: FieldError['params']) => void;
+type Add = (path: string, message: FieldText, code: FieldError['code'], params?: FieldError['params']) => void;
 
 /**
  * Refuses rules whose fields are well-formed one by one: when a decision would cost too much, or nothing can match an
@@ -34,7 +35,10 @@ function boundLists(rules: readonly TokenRule[], add: Add): void {
       count += list?.length ?? 0;
       length += list?.join('').length ?? 0;
       if (count <= entries && length <= characters) continue;
-      const words = `the rules of a token hold at most ${entries} hosts, networks and suffixes, ${characters} characters together`;
+      const words = say(
+        'the rules of a token hold at most {entries} hosts, networks and suffixes, {characters} characters together',
+        { entries, characters },
+      );
       add(`rules.${i}.${field}`, words, 'length', { max: count > entries ? entries : characters });
       return;
     }
@@ -52,7 +56,10 @@ function boundSources(rules: readonly TokenRule[], add: Add): boolean {
     unicode += unicodeClasses(source);
     sum += costOf(source);
     if (length > patterns || unicode > classes) {
-      const words = `the patterns of a token hold at most ${patterns} characters and ${classes} of \\p together`;
+      const words = say('the patterns of a token hold at most {characters} characters and {classes} of \\p together', {
+        characters: patterns,
+        classes,
+      });
       add(path, words, 'length', { max: length > patterns ? patterns : classes });
     } else if (sum > cost) {
       const words = 'is too long to compile, with those before it: write smaller repetitions or ranges';
@@ -76,9 +83,16 @@ function compile(rules: readonly TokenRule[], add: Add): void {
     }
     sum += pattern.size;
     if (pattern.size > MAX_PROGRAM)
-      add(path, `compiles to ${pattern.size} steps; ${MAX_PROGRAM} are allowed`, 'range', { max: MAX_PROGRAM });
+      add(
+        path,
+        say('compiles to {steps} steps; {max} are allowed', { steps: pattern.size, max: MAX_PROGRAM }),
+        'range',
+        {
+          max: MAX_PROGRAM,
+        },
+      );
     else if (sum > instructions) {
-      const words = `the patterns of a token compile to at most ${instructions} steps together`;
+      const words = say('the patterns of a token compile to at most {max} steps together', { max: instructions });
       add(path, words, 'range', { max: instructions });
       return;
     }

@@ -19,6 +19,7 @@ import {
 } from 'class-validator';
 import { Role, SCOPES, type Scope } from '../access/access.js';
 import { Check, IsTime, MAX_ID, Nested, NestedList } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { isCidr } from '../settings/checks.js';
 import { RULE_LIMITS } from './rules/compiled-rules.js';
 import { ACTIONS, type Action } from './rules/token-rules.js';
@@ -46,7 +47,7 @@ export class PresetInput {
 export class TokenInput {
   /** label */
   @IsString()
-  @Matches(/\S/, { message: '$property must not be blank' })
+  @Matches(/\S/, { message: ruleText('must not be blank') })
   @MaxLength(255)
   name!: string;
 

@@ -9,6 +9,7 @@ import { allOf, errors } from '../platform/common/errors.js';
 import { randomHex, sha256 } from '../platform/common/hash.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
 import { parseTime } from '../platform/common/validation.js';
+import { say } from '../platform/common/words/field-text.js';
 import { Db } from '../platform/database/db.js';
 import { Events } from '../platform/events/events.js';
 import { Jobs } from '../platform/jobs/jobs.js';
@@ -256,8 +257,12 @@ export class TokensService implements OnModuleInit {
     const mine = await this.domains.readableIds(me, ids);
     const foreign = ids.filter((id) => !mine.has(id));
     if (foreign.length) {
-      const words = me.role >= Role.Admin ? 'no domain has the id' : 'you have no access to the domain';
-      throw errors.field(path, `${words} ${foreign.slice(0, 10).join(', ')}`);
+      const ids = foreign.slice(0, 10).join(', ');
+      const words =
+        me.role >= Role.Admin
+          ? say('no domain has the id {ids}', { ids })
+          : say('you have no access to the domain {ids}', { ids });
+      throw errors.field(path, words);
     }
   }
 

@@ -13,6 +13,7 @@ import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain
 import { DomainsService } from '../domains/domains.service.js';
 import { AppError, CODES, errors, fieldError } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { clipped } from '../platform/outbound/outbound-error.js';
 import { ProviderError } from '../providers/kit/http/errors.js';
 import { providerOf } from '../providers/registry.js';
@@ -233,14 +234,14 @@ const isRefusal = (error: unknown): error is AppError =>
 
 const hostOf = (domain: DomainRow, hostname: string): string => relativeName(hostname, domain.name) as string;
 
-const inTheWay = ({ type, value, id }: Conflict['record']): string =>
-  `has a ${type} record already: ${clipped(value, 100)} (id ${id})`;
+const inTheWay = ({ hostname, record: { type, value, id } }: Conflict): FieldText =>
+  say('{hostname} has a {type} record already: {value} (id {id})', { hostname, type, value: clipped(value, 100), id });
 
 /** 409001 with each hostname that is taken, and by what. */
 export function taken(conflicts: readonly Conflict[], ingress: readonly { hostname?: string }[]): AppError {
-  const list = conflicts.map(({ hostname, record }) => {
-    const at = ingress.findIndex((rule) => rule.hostname === hostname);
-    return fieldError(`ingress.${at}.hostname`, `${hostname} ${inTheWay(record)}`, 'conflict', { id: record.id });
+  const list = conflicts.map((conflict) => {
+    const at = ingress.findIndex((rule) => rule.hostname === conflict.hostname);
+    return fieldError(`ingress.${at}.hostname`, inTheWay(conflict), 'conflict', { id: conflict.record.id });
   });
   const words = list.map(({ message }) => message).join('; ');
   return errors.conflict(`Nothing was changed: ${words}. Change or delete it, or send dns_managed: false`, {

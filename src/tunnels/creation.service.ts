@@ -7,6 +7,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { now } from '../platform/common/clock.js';
 import { withoutDeadline } from '../platform/common/deadline.js';
 import { allOf, errors } from '../platform/common/errors.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { Db, isDuplicate } from '../platform/database/db.js';
 import { type Held, Leases } from '../platform/database/leases.js';
 import { underLocks } from '../providers/kit/http/deadline-context.js';
@@ -42,7 +43,7 @@ export class Creation {
   async create(me: Caller, input: TunnelInput): Promise<TunnelCreated> {
     const { definition, provider } = await this.connections.of(input.account_id);
     const cannot = () => {
-      const words = `${definition.label} accounts cannot hold tunnels`;
+      const words = say('{provider} accounts cannot hold tunnels', { provider: definition.label });
       if (!definition.capabilities.tunnels) throw errors.field('account_id', words, 'unsupported');
     };
     const [, ingress] = await allOf(cannot, () => readIngress(input.ingress ?? []));
@@ -204,7 +205,9 @@ export class Creation {
     if (only && !others.length && !wanted) return only.id;
     const values = owners.map(({ id }) => id);
     const named = owners.map(({ id, name }) => `${id} (${name})`).join(', ');
-    const words = owners.length ? `must be one of ${named}` : 'is required: the credentials show no account there';
+    const words: FieldText = owners.length
+      ? say('must be one of {values}', { values: named })
+      : 'is required: the credentials show no account there';
     throw errors.field('cloudflare_account', words, wanted ? 'choice' : 'required', { values });
   }
 }

@@ -3,6 +3,7 @@ import { toAscii, zoneName } from '../dns/names.js';
 import { errors, type FieldError, fieldError, InvalidRecord } from '../platform/common/errors.js';
 import { costOf } from '../platform/common/patterns.js';
 import { same } from '../platform/common/read-only.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { RemoteRule } from '../providers/tunnels.js';
 
 /** A rule as a client gives it. */
@@ -38,15 +39,15 @@ const isAccess: Test = (value) => {
   );
 };
 
-const SECONDS: [Test, string] = [
+const SECONDS: [Test, FieldText] = [
   isCount(MAX_SECONDS),
-  `must be a whole number of seconds, 0 to ${MAX_SECONDS}: cloudflared reads no other`,
+  say('must be a whole number of seconds, 0 to {max}: cloudflared reads no other', { max: MAX_SECONDS }),
 ];
-const COUNT: [Test, string] = [isCount(65_535), 'must be a whole number from 0 to 65535'];
-const FLAG: [Test, string] = [isFlag, 'must be true or false'];
-const TEXT: [Test, string] = [isText, 'must be text of at most 1024 characters'];
+const COUNT: [Test, FieldText] = [isCount(65_535), 'must be a whole number from 0 to 65535'];
+const FLAG: [Test, FieldText] = [isFlag, 'must be true or false'];
+const TEXT: [Test, FieldText] = [isText, 'must be text of at most 1024 characters'];
 /** What cloudflared reads of `originRequest` (source of 2026.8). */
-const ORIGIN: Record<string, [Test, string]> = {
+const ORIGIN: Record<string, [Test, FieldText]> = {
   connectTimeout: SECONDS,
   tlsTimeout: SECONDS,
   tcpKeepAlive: SECONDS,
@@ -122,7 +123,8 @@ export function readIngress(input: readonly RuleInput[], held: readonly RemoteRu
   return whole;
 }
 
-const tooLarge = () => errors.field('ingress', `is larger than ${MAX_BYTES} bytes`, 'length', { max: MAX_BYTES });
+const tooLarge = () =>
+  errors.field('ingress', say('is larger than {max} bytes', { max: MAX_BYTES }), 'length', { max: MAX_BYTES });
 
 const named = (fields: { hostname: string; path: string }): { hostname?: string; path?: string } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
@@ -167,9 +169,9 @@ function hostnameOf(input: string, path: string): string {
 
 /** Reads the paths of one list of rules: the same one is compiled once. */
 function pathReader(): (text: string, path: string) => string {
-  const mistakes = new Map([['', '']]);
+  const mistakes = new Map<string, FieldText | ''>([['', '']]);
   let cost = 0;
-  const mistakeIn = (text: string): string => {
+  const mistakeIn = (text: string): FieldText | '' => {
     const own = costOf(text);
     if (cost + own > MAX_COST)
       return 'is too long to compile, with those before it: write smaller repetitions or ranges';
@@ -179,7 +181,7 @@ function pathReader(): (text: string, path: string) => string {
       RE2JS.compile(text);
       return '';
     } catch (error) {
-      return `is no regular expression of RE2: ${(error as Error).message}`;
+      return say('is no regular expression of RE2: {reason}', { reason: (error as Error).message });
     }
   };
   return (text, path) => {
@@ -195,7 +197,7 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:.]+\]|[^\s/?#@:[\]]+)(?::(\d{
 function serviceOf(input: string, path: string): string {
   const text = input.trim();
   if (text === 'bastion' || text === 'socks-proxy') return text;
-  const refuse = (words: string): never => {
+  const refuse = (words: FieldText): never => {
     throw new InvalidRecord(path, words);
   };
   if (text === 'hello_world') refuse('is for tunnels whose rules are in a file beside cloudflared');
@@ -206,7 +208,7 @@ function serviceOf(input: string, path: string): string {
   return mistake === null ? text : refuse(mistake);
 }
 
-function addressMistake(text: string): string | null {
+function addressMistake(text: string): FieldText | null {
   const [all, , port, rest] = ADDRESS.exec(text) ?? [];
   if (all === undefined)
     return 'must be a scheme and a host, such as http://localhost:8080, or http_status:404, unix:/path, bastion';

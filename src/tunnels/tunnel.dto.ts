@@ -17,6 +17,7 @@ import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js
 import { MAX_PATTERN } from '../platform/common/patterns.js';
 import { TakesBack } from '../platform/common/read-only.js';
 import { Check, IsOmittable, MAX_ID, NestedList } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { ONE_LINE } from '../settings/checks.js';
 
 const MAX_RULES = 1000;
@@ -92,8 +93,8 @@ export class TunnelInput extends TunnelFields {
   /** unlike those of other live tunnels; a live one with this name is adopted */
   @IsString()
   @MaxLength(MAX_NAME)
-  @Matches(/\S/, { message: '$property must not be blank' })
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(/\S/, { message: ruleText('must not be blank') })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   @Check(isName, 'must not be a UUID')
   name!: string;
 }
@@ -173,8 +174,8 @@ export class TunnelPatch extends TunnelFields {
   @IsOmittable()
   @IsString()
   @MaxLength(MAX_NAME)
-  @Matches(/\S/, { message: '$property must not be blank' })
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(/\S/, { message: ruleText('must not be blank') })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   @Check(isName, 'must not be a UUID')
   name?: string;
 

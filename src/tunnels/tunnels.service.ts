@@ -5,6 +5,7 @@ import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import { allOf, errors } from '../platform/common/errors.js';
 import { assertUnchanged, same } from '../platform/common/read-only.js';
+import { say } from '../platform/common/words/field-text.js';
 import { Db } from '../platform/database/db.js';
 import { type Held, Leases } from '../platform/database/leases.js';
 import type { Conditions } from '../platform/http/conditions.js';
@@ -216,9 +217,14 @@ export class TunnelsService {
 }
 
 const tooMany = () =>
-  errors.field('ingress', `adds and takes away more than ${MAX_BYTES} bytes of hostnames: do it in steps`, 'length', {
-    max: MAX_BYTES,
-  });
+  errors.field(
+    'ingress',
+    say('adds and takes away more than {max} bytes of hostnames: do it in steps', { max: MAX_BYTES }),
+    'length',
+    {
+      max: MAX_BYTES,
+    },
+  );
 const inUse = () => errors.conflict('Connectors run the tunnel; stop them first, or use ?force=true');
 
 /** The hostnames that have CNAMEs before and after a change, and those of them that are given up. */

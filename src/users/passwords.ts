@@ -5,6 +5,7 @@ import bcrypt from 'bcrypt';
 import type { Caller } from '../access/access.js';
 import { networkOf } from '../platform/common/cidr.js';
 import { FairPool, type Owner } from '../platform/common/fair-pool.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 
 const COST = 12;
 const PASSWORD_MAX = 128;
@@ -119,9 +120,10 @@ export async function passwordProblem(
   password: string,
   inputs: string[],
   { min_length, min_score }: { min_length: number; min_score: number },
-): Promise<string | null> {
+): Promise<FieldText | null> {
   const length = [...password].length;
-  if (length < min_length || length > PASSWORD_MAX) return `must have ${min_length} to ${PASSWORD_MAX} characters`;
+  if (length < min_length || length > PASSWORD_MAX)
+    return say('must have {min} to {max} characters', { min: min_length, max: PASSWORD_MAX });
   const judging = await zxcvbn();
   const words = inputs.filter(Boolean);
   // the judgement takes longer with the square of the length and holds up everybody: of long ones an end that is good

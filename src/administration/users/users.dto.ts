@@ -2,6 +2,7 @@ import { IsBoolean, IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength }
 import { PageQuery, ToNumber } from '../../platform/common/paging.dto.js';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { Check, IsOmittable } from '../../platform/common/validation.js';
+import { ruleText } from '../../platform/common/words/field-text.js';
 import { isEmail, ONE_LINE } from '../../settings/checks.js';
 import { UserView } from '../../users/user.dto.js';
 
@@ -92,7 +93,7 @@ export class UserInput {
   @IsOptional()
   @IsString()
   @MaxLength(128)
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   nickname?: string | null;
 
   /** unique, whatever the case */
@@ -112,8 +113,8 @@ export class UserPatch {
   @IsOmittable()
   @IsString()
   @MaxLength(128)
-  @Matches(/\S/, { message: '$property must not be blank' })
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(/\S/, { message: ruleText('must not be blank') })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   nickname?: string;
 
   /** null takes it away; another one counts as not verified, and ends open password resets */

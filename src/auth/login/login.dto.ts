@@ -1,4 +1,5 @@
 import { IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { ruleText } from '../../platform/common/words/field-text.js';
 import { ONE_LINE } from '../../settings/checks.js';
 import { Codes } from '../second-factor/second-factor.dto.js';
 
@@ -42,6 +43,6 @@ export class RegisterInput {
   @IsOptional()
   @IsString()
   @MaxLength(128)
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   nickname?: string;
 }

@@ -1,6 +1,7 @@
 import type { CookieOptions, Request, Response } from 'express';
 import { errors } from '../../platform/common/errors.js';
 import { randomHex } from '../../platform/common/hash.js';
+import { say } from '../../platform/common/words/field-text.js';
 
 const LIFE_MS = 10 * 60_000;
 
@@ -47,7 +48,10 @@ export function unmarkBrowser(response: Response, publicUrl: string): void {
  * @throws AppError 400001 naming `redirect`
  */
 export function redirectUri(publicUrl: string, redirect = '/oauth/callback'): string {
-  const wrong = errors.field('redirect', `must be an address below ${publicUrl}, or a path, without query`);
+  const wrong = errors.field(
+    'redirect',
+    say('must be an address below {url}, or a path, without query', { url: publicUrl }),
+  );
   // browsers take a backslash, a tab or a second slash at the start as another host
   if (/[\s\\]/.test(redirect) || redirect.startsWith('//')) throw wrong;
   const text = redirect.startsWith('/') ? publicUrl + redirect : redirect;

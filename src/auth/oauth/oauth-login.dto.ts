@@ -1,4 +1,5 @@
 import { Matches } from 'class-validator';
+import { ruleText } from '../../platform/common/words/field-text.js';
 import { UserView } from '../../users/user.dto.js';
 import { Codes } from '../second-factor/second-factor.dto.js';
 
@@ -13,6 +14,6 @@ export class OauthResult {
 
 export class SecondFactorInput extends Codes {
   /** of the answer with code -2; good for five minutes and one sign-in */
-  @Matches(/^[0-9a-f]{64}$/, { message: '$property must be the 64 characters of the answer with code -2' })
+  @Matches(/^[0-9a-f]{64}$/, { message: ruleText('must be the 64 characters of the answer with code -2') })
   challenge_id!: string;
 }

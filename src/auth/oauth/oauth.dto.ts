@@ -1,8 +1,9 @@
 import { IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { ruleText } from '../../platform/common/words/field-text.js';
 
 /** Key of a provider in the settings. */
 export const PROVIDER_KEY = /^[a-z0-9][a-z0-9-]{0,31}$/;
-const KEY_WORDS = { message: '$property must be 1 to 32 of a-z, 0-9 and -' };
+const KEY_WORDS = { message: ruleText('must be 1 to 32 of a-z, 0-9 and -') };
 
 class OauthProviderName {
   /** for `provider` of `start` */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomNonce, randomPKCECodeVerifier } from 'openid-client';
 import { errors } from '../../platform/common/errors.js';
 import { randomHex, sha256 } from '../../platform/common/hash.js';
+import { say } from '../../platform/common/words/field-text.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { redirectUri } from './browser.js';
@@ -104,7 +105,10 @@ export class OauthService {
   private async provider(key: string | undefined): Promise<KnownProvider> {
     const providers = await this.settings.oauthProviders();
     if (!key && providers.length > 1)
-      throw errors.field('provider', `must be one of ${providers.map((p) => p.key).join(', ')}`);
+      throw errors.field(
+        'provider',
+        say('must be one of {values}', { values: providers.map((p) => p.key).join(', ') }),
+      );
     const found = key ? providers.find((provider) => provider.key === key) : providers[0];
     if (!found) throw errors.notFound('Such a sign-in provider');
     return found;

@@ -1,8 +1,9 @@
 import { IsNotEmpty, IsObject, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { ruleText } from '../../platform/common/words/field-text.js';
 
 /** One line that does not begin or end with a blank. */
 const NAME = /^[^\s\p{Cc}](?:[^\p{Cc}\p{Zl}\p{Zp}]*[^\s\p{Cc}])?$/u;
-const NAME_WORDS = { message: '$property must be one line without blanks around it' };
+const NAME_WORDS = { message: ruleText('must be one line without blanks around it') };
 
 export class PasskeyStart {
   /** to be sent back at `finish`; good for five minutes, once */

@@ -1,4 +1,5 @@
 import { IsEmail, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { ruleText } from '../../platform/common/words/field-text.js';
 
 const LONGEST = 1024;
 
@@ -31,7 +32,7 @@ export class ResetInput {
 
 export class ResetConfirmInput {
   /** from the mail */
-  @Matches(/^[0-9a-f]{64}$/, { message: '$property must be the 64 characters of the mail' })
+  @Matches(/^[0-9a-f]{64}$/, { message: ruleText('must be the 64 characters of the mail') })
   token!: string;
 
   /** 10 to 128 characters that are not easy to guess */

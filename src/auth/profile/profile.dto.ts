@@ -1,6 +1,7 @@
 import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { Check, IsOmittable } from '../../platform/common/validation.js';
+import { ruleText } from '../../platform/common/words/field-text.js';
 import { isEmail, isTimezone, ONE_LINE } from '../../settings/checks.js';
 import { LANGUAGES, type Language } from '../../settings/settings.dto.js';
 
@@ -24,7 +25,7 @@ export class ProfileInput {
   @IsString()
   @IsNotEmpty()
   @MaxLength(128)
-  @Matches(ONE_LINE, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: ruleText('must be one line') })
   nickname?: string;
 
   /**

@@ -12,6 +12,7 @@ import {
 } from '../../dns/record.js';
 import { errors, type FieldError, fieldError, InvalidRecord } from '../../platform/common/errors.js';
 import type { OrUndefined } from '../../platform/common/validation.js';
+import { type FieldText, say } from '../../platform/common/words/field-text.js';
 import { clipped } from '../../platform/outbound/outbound-error.js';
 import type { Capabilities, ProviderDefinition } from '../../providers/provider.js';
 import { HOST_MISSING, mistakesOf, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
@@ -37,7 +38,7 @@ export function proxyRule(
  * accepted.
  */
 function unsupported(
-  { capabilities, label }: ProviderDefinition,
+  { capabilities, label: provider }: ProviderDefinition,
   record: DnsRecord,
   before?: Pick<DnsRecord, 'ttl' | 'line'>,
 ): FieldError[] {
@@ -45,30 +46,43 @@ function unsupported(
   const wrong: FieldError[] = [];
   const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
   if (!types.some((type) => type === record.type)) {
-    add('type', `${label} supports ${types.join(', ')}`, 'unsupported', { values: types });
+    add('type', say('{provider} supports {values}', { provider, values: types.join(', ') }), 'unsupported', {
+      values: types,
+    });
   } else if (record.type === 'CNAME' && record.host === '@' && !apexCname) {
     add('type', 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS', 'conflict');
   }
-  if (record.ttl !== before?.ttl) wrong.push(...unsupportedTtl(capabilities, label, record.ttl));
+  if (record.ttl !== before?.ttl) wrong.push(...unsupportedTtl(capabilities, provider, record.ttl));
   if (record.line !== before?.line && !lines.includes(record.line)) {
-    add('line', `${label} supports ${lines.join(', ')}`, 'unsupported', { values: lines });
+    add('line', say('{provider} supports {values}', { provider, values: lines.join(', ') }), 'unsupported', {
+      values: lines,
+    });
   }
-  if (record.proxied && !proxy) add('proxied', `${label} has no proxy mode`, 'unsupported');
+  if (record.proxied && !proxy) add('proxied', say('{provider} has no proxy mode', { provider }), 'unsupported');
   else if (record.proxied && !proxiedTypes.some((type) => type === record.type)) {
-    add('proxied', `only ${proxiedTypes.join(', ')} can be proxied`, 'conflict');
+    add('proxied', say('only {types} can be proxied', { types: proxiedTypes.join(', ') }), 'conflict');
   }
-  if (record.weight !== null && !weight) add('weight', `${label} has no weighted records`, 'unsupported');
+  if (record.weight !== null && !weight)
+    add('weight', say('{provider} has no weighted records', { provider }), 'unsupported');
   return wrong;
 }
 
 function unsupportedTtl(
   { minTtl: min, maxTtl: max, automaticTtl }: Capabilities,
-  label: string,
+  provider: string,
   ttl: number,
 ): FieldError[] {
   if (ttl === automaticTtl || (ttl >= min && ttl <= max)) return [];
-  const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
-  return [fieldError('ttl', `${label} supports ${min} to ${max} seconds${automatic}`, 'range', { min, max })];
+  const words =
+    automaticTtl === null
+      ? say('{provider} supports {min} to {max} seconds', { provider, min, max })
+      : say('{provider} supports {min} to {max} seconds, or {automatic} for automatic', {
+          provider,
+          min,
+          max,
+          automatic: automaticTtl,
+        });
+  return [fieldError('ttl', words, 'range', { min, max })];
 }
 
 /** Two words for one thing that say different things. */
@@ -267,8 +281,7 @@ export function assertFits(
   const twin = others.find((o) => sameRecord(o, record));
   if (twin) {
     const seen = mayRead(twin) ? { id: twin.id } : undefined;
-    const more = seen ? ` (id ${twin.id}${twin.enabled ? '' : ', disabled: enable it instead'})` : '';
-    const words = `This record exists already${more}`;
+    const words = existsWords(seen, twin);
     throw errors.conflict(words, { ...seen, errors: [fieldError('value', words, 'duplicate', seen)] });
   }
   if (!record.enabled) return;
@@ -279,11 +292,28 @@ export function assertFits(
   );
   if (!clashes.length) return;
   const clash = clashes.find(mayRead);
-  const has = clash ? `${clash.type} ${clipped(clash.value, 100)} (id ${clash.id})` : 'one that does not go with it';
-  const isTwo = clashes.every((o) => o.type === 'DNAME');
-  const rule = isTwo && record.type === 'DNAME' ? 'name has one DNAME' : 'CNAME allows no other record at its name';
-  const words = `a ${rule}; "${record.host}" has ${has}`;
+  const words = clashWords(record.host, record.type === 'DNAME' && clashes.every((o) => o.type === 'DNAME'), clash);
   throw errors.field('type', words, 'conflict', clash && { id: clash.id });
+}
+
+function existsWords(seen: { id: number } | undefined, { enabled }: StoredRecord): FieldText {
+  if (!seen) return 'This record exists already';
+  return enabled
+    ? say('This record exists already (id {id})', seen)
+    : say('This record exists already (id {id}, disabled: enable it instead)', seen);
+}
+
+/** @param clash the record in the way, where it may be seen */
+function clashWords(host: string, isTwo: boolean, clash: StoredRecord | undefined): FieldText {
+  if (!clash) {
+    return isTwo
+      ? say('a name has one DNAME; "{host}" has one that does not go with it', { host })
+      : say('a CNAME allows no other record at its name; "{host}" has one that does not go with it', { host });
+  }
+  const other = { host, type: clash.type, value: clipped(clash.value, 100), id: clash.id };
+  return isTwo
+    ? say('a name has one DNAME; "{host}" has {type} {value} (id {id})', other)
+    : say('a CNAME allows no other record at its name; "{host}" has {type} {value} (id {id})', other);
 }
 
 /** Whether a record is the vendor's own, and gives way to those that are made at its name. */
@@ -295,8 +325,10 @@ export const givesWay = (
 /** @throws AppError 400001 for records that are only shown */
 export function assertEditable(row: StoredRecord): void {
   if (row.read_only || !isKnownType(row.type)) {
-    const words = `this ${row.type} record is managed at the provider and shown read-only`;
-    const why = row.read_only_reason ? `: ${row.read_only_reason}` : '';
-    throw errors.field('id', words + why, 'read_only');
+    const { type, read_only_reason: reason } = row;
+    const words = reason
+      ? say('this {type} record is managed at the provider and shown read-only: {reason}', { type, reason })
+      : say('this {type} record is managed at the provider and shown read-only', { type });
+    throw errors.field('id', words, 'read_only');
   }
 }

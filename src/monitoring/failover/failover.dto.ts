@@ -18,6 +18,7 @@ import {
 } from 'class-validator';
 import { ToBoolean } from '../../platform/common/paging.dto.js';
 import { hasRoom, IsTime, MAX_ID, Nested, NestedList } from '../../platform/common/validation.js';
+import { ruleText } from '../../platform/common/words/field-text.js';
 
 const CHECK_KINDS = ['tcp', 'http', 'https', 'ping'] as const;
 const RULE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const;
@@ -47,7 +48,7 @@ export class CheckInput {
 
   /** of http and https, with query; default: `/` */
   @IsOptional()
-  @Matches(/^\/[\x21-\x7e]{0,1023}$/, { message: '$property must begin with "/", without blanks' })
+  @Matches(/^\/[\x21-\x7e]{0,1023}$/, { message: ruleText('must begin with "/", without blanks') })
   path?: string | null;
 
   /** the one HTTP status that is right; default: all from 200 to 399. Redirects are not followed */

@@ -4,6 +4,7 @@ import { creation, type Place } from '../../changes/edits/edit.js';
 import type { Cidr } from '../../platform/common/cidr.js';
 import { errors, type FieldError, fieldError, InvalidRecord } from '../../platform/common/errors.js';
 import { parseTime } from '../../platform/common/validation.js';
+import { say } from '../../platform/common/words/field-text.js';
 import { mayConnect } from '../../platform/outbound/guard.js';
 import type { Check, RuleConfig } from './checks/decide.js';
 import { type CheckInput, type FailoverRuleInput, MAX_TARGETS } from './failover.dto.js';
@@ -47,7 +48,7 @@ export async function configsOf(
 ): Promise<RuleConfig[]> {
   const targets = inputs.reduce((sum, { primary, backup }) => sum + primary.length + backup.length, 0);
   if (targets > MAX_TARGETS) {
-    const words = `have ${targets} values, more than the ${MAX_TARGETS} of one domain`;
+    const words = say('have {count} values, more than the {max} of one domain', { count: targets, max: MAX_TARGETS });
     throw errors.field('rules', words, 'length', { max: MAX_TARGETS });
   }
   const wrong: FieldError[] = [];

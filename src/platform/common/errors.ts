@@ -1,4 +1,5 @@
 import { now } from './clock.js';
+import type { FieldText } from './words/field-text.js';
 
 /**
  * Machine-readable reasons why a field is wrong, for translation by clients. The list is part of the API: add to it,
@@ -33,7 +34,7 @@ export interface FieldError {
 
 export const fieldError = (
   path: string,
-  message: string,
+  message: FieldText,
   code: FieldCode = 'format',
   params?: FieldError['params'],
 ): FieldError => ({ path, message, code, ...(params && { params }) });
@@ -81,8 +82,10 @@ export async function allOf<T extends unknown[]>(...parts: { [K in keyof T]: () 
 export class InvalidRecord extends AppError {
   readonly mistakes: FieldError[];
 
-  constructor(where: string | FieldError[], message = '', code: FieldCode = 'format', params?: FieldError['params']) {
-    const mistakes = typeof where === 'string' ? [fieldError(where, message, code, params)] : where;
+  constructor(where: FieldError[]);
+  constructor(where: string, message: FieldText, code?: FieldCode, params?: FieldError['params']);
+  constructor(where: string | FieldError[], message?: FieldText, code?: FieldCode, params?: FieldError['params']) {
+    const mistakes = typeof where === 'string' ? [fieldError(where, message as FieldText, code, params)] : where;
     super(400, 400001, mistakes.map((e) => `${e.path}: ${e.message}`).join('; '), { errors: mistakes });
     this.mistakes = mistakes;
   }
@@ -121,7 +124,7 @@ function make(kind: ErrorKind, message: string, data?: unknown, retryAfterSecond
 export const errors = {
   validation: (list: FieldError[]) =>
     make('validation', list.map((e) => `${e.path}: ${e.message}`).join('; '), { errors: list }),
-  field: (path: string, message: string, code: FieldCode = 'format', params?: FieldError['params']) =>
+  field: (path: string, message: FieldText, code: FieldCode = 'format', params?: FieldError['params']) =>
     errors.validation([fieldError(path, message, code, params)]),
   /** @param challenge_id of a sign-in that continues at `POST /api/auth/second-factor` */
   secondFactor: (challenge_id?: string) =>
@@ -132,7 +135,7 @@ export const errors = {
   unauthenticated: (message: string) => make('unauthenticated', message),
   /** A wrong password or code: 401001, naming the field. */
   wrong: (path: string, message: string) =>
-    make('unauthenticated', message, { errors: [fieldError(path, message, 'wrong')] }),
+    make('unauthenticated', message, { errors: [fieldError(path, message as FieldText, 'wrong')] }),
   forbidden: (message = 'Insufficient permission', data?: unknown) => make('forbidden', message, data),
   notFound: (what: string) => make('notFound', `${what} does not exist`),
   /** @param methods that the path supports */
@@ -141,7 +144,7 @@ export const errors = {
   conflict: (message: string, data?: unknown) => make('conflict', message, data),
   /** The value is already in use: 409001, naming the field. */
   taken: (path: string, message: string, params?: FieldError['params']) =>
-    make('conflict', `${path}: ${message}`, { errors: [fieldError(path, message, 'duplicate', params)] }),
+    make('conflict', `${path}: ${message}`, { errors: [fieldError(path, message as FieldText, 'duplicate', params)] }),
   /** The request would remove more than usual: 409002 listing what would be removed; `?confirm=true` accepts it. */
   suspicious: (message: string, data: unknown) => make('suspicious', message, data),
   /** `If-Match` does not match: 412001 with the current state. */

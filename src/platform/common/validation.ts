@@ -13,6 +13,7 @@ import {
 } from 'class-validator';
 import { type AppError, errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } from './errors.js';
 import { dayStart } from './time-zone.js';
+import { type FieldText, ruleText, say } from './words/field-text.js';
 
 /** Maps a rule of class-validator to its field code and the names of its arguments. */
 type Meaning = [code: FieldCode, ...params: string[]];
@@ -74,7 +75,7 @@ function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
     if (rule === 'whitelistValidation') return [unknownField(path), ...below];
     const message = words.startsWith(`${e.property} `) ? words.slice(e.property.length + 1) : words;
     const code = codeOf(e, rule);
-    return [fieldError(path, message, code, paramsOf(e, code)), ...below];
+    return [fieldError(path, message as FieldText, code, paramsOf(e, code)), ...below];
   });
 }
 
@@ -99,7 +100,11 @@ export const hasRoom = (body: new () => unknown, items: number, list?: string): 
 
 function tooLarge(prefix: string, most: number): AppError {
   const where = prefix ? prefix.slice(0, -1) : 'body';
-  const words = `is too large: an object has at most ${MOST.fields} fields, a body ${most} fields and items, ${MOST.depth} deep`;
+  const { fields, depth } = MOST;
+  const words = say(
+    'is too large: an object has at most {fields} fields, a body {items} fields and items, {depth} deep',
+    { fields, items: most, depth },
+  );
   return errors.field(where, words, 'length', { max: MOST.fields });
 }
 
@@ -218,10 +223,10 @@ export async function validList<T>(kind: new () => T, items: readonly unknown[],
 }
 
 /** Custom check with its message: `@Check(isCidr, 'must be a CIDR')`. */
-export const Check = (check: (value: unknown) => boolean, message: string): PropertyDecorator =>
+export const Check = (check: (value: unknown) => boolean, message: FieldText): PropertyDecorator =>
   rule('check', check, message);
 
-function rule(name: string, check: (value: unknown) => boolean, message: string): PropertyDecorator {
+function rule(name: string, check: (value: unknown) => boolean, message: FieldText): PropertyDecorator {
   return (target, property) =>
     registerDecorator({
       name,
@@ -229,7 +234,7 @@ function rule(name: string, check: (value: unknown) => boolean, message: string)
       propertyName: String(property),
       validator: {
         validate: (value) => check(value),
-        defaultMessage: () => `$property ${message}`,
+        defaultMessage: () => ruleText(message),
       } satisfies ValidatorConstraintInterface,
     });
 }

@@ -1,5 +1,7 @@
+import type { FieldText } from '../common/words/field-text.js';
+
 // Class of a connection failure; driver texts may hold hosts, users and file names.
-const WORDS: [RegExp, string][] = [
+const WORDS: [RegExp, FieldText][] = [
   [/ENOTFOUND|EAI_AGAIN|cannot be resolved/, 'The host name is not known'],
   [/outbound rules/, 'Connections to this address are not allowed (outbound rules)'],
   [/ECONNREFUSED/, 'Nothing listens at this host and port'],
@@ -16,7 +18,7 @@ const WORDS: [RegExp, string][] = [
 ];
 
 /** A connection failure in plain words, without the driver's text. */
-export function failureWords(error: unknown): string {
+export function failureWords(error: unknown): FieldText {
   const e = error as { code?: string; message?: string; driverError?: { code?: string } };
   const text = `${e.code ?? ''} ${e.driverError?.code ?? ''} ${e.message ?? ''}`;
   return WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'The connection failed';

@@ -1,5 +1,6 @@
 import { errors } from '../common/errors.js';
 import { contains, orderBy, type PageQuery, pageOf, pageSql } from '../common/paging.dto.js';
+import { say } from '../common/words/field-text.js';
 import type { Db, SqlValue } from './db.js';
 
 /** What a list is made of. */
@@ -21,7 +22,7 @@ export interface ListSql {
 /** @param sorts what `sort` may name */
 export function unknownSort(sorts: object) {
   const values = Object.keys(sorts);
-  return errors.field('sort', `must be one of ${values.join(', ')}`, 'choice', { values });
+  return errors.field('sort', say('must be one of {values}', { values: values.join(', ') }), 'choice', { values });
 }
 
 /**

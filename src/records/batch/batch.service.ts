@@ -10,6 +10,7 @@ import type { Result } from '../../changes/results.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { AppError, errors, type FieldError, fieldError } from '../../platform/common/errors.js';
 import { validList } from '../../platform/common/validation.js';
+import { say } from '../../platform/common/words/field-text.js';
 import type { Conditions } from '../../platform/http/conditions.js';
 import { BatchChange, type BatchCounts, type BatchInput, type BatchResult } from './batch.dto.js';
 
@@ -102,14 +103,15 @@ const ALLOWS: Partial<Record<BatchChange['op'], (keyof BatchChange)[]>> = {
 function lacking(change: BatchChange, i: number): FieldError[] {
   const given = (Object.keys(change) as (keyof BatchChange)[]).filter((key) => (change[key] ?? null) !== null);
   const path = (key: string) => `changes.${i}.${key}`;
-  const missing = NEEDS[change.op].filter((key) => !given.includes(key));
-  const makes = change.op === 'create' || change.op === 'upsert';
+  const { op } = change;
+  const missing = NEEDS[op].filter((key) => !given.includes(key));
+  const makes = op === 'create' || op === 'upsert';
   if (makes && change.host === undefined && change.name === undefined) missing.push('host');
-  const allowed = ALLOWS[change.op];
+  const allowed = ALLOWS[op];
   const useless = allowed ? given.filter((key) => !allowed.includes(key)) : [];
   return [
-    ...missing.map((key) => fieldError(path(key), `is required for "${change.op}"`, 'required')),
-    ...useless.map((key) => fieldError(path(key), `is not known for "${change.op}"`, 'unknown')),
+    ...missing.map((key) => fieldError(path(key), say('is required for "{op}"', { op }), 'required')),
+    ...useless.map((key) => fieldError(path(key), say('is not known for "{op}"', { op }), 'unknown')),
   ];
 }
 

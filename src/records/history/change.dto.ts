@@ -5,6 +5,7 @@ import { type ChangeState, DOORS, type Door, SET_STATES } from '../../changes/in
 import { PageQuery, ToNumber } from '../../platform/common/paging.dto.js';
 import { DAY } from '../../platform/common/time-zone.js';
 import { MAX_ID } from '../../platform/common/validation.js';
+import { ruleText } from '../../platform/common/words/field-text.js';
 
 export class HistoryQuery extends PickType(PageQuery, ['page']) {
   /** lists a page, at most 50: each may be of thousands, which are counted */
@@ -30,7 +31,7 @@ export class ChangeQuery extends HistoryQuery {
 
   /** lists with a change of a record of this type, any case */
   @IsOptional()
-  @Matches(/^[A-Za-z0-9_-]{1,16}$/, { message: '$property must be a record type' })
+  @Matches(/^[A-Za-z0-9_-]{1,16}$/, { message: ruleText('must be a record type') })
   type?: string;
 
   /** `open`: being carried out; `unknown`: nobody knows yet of some change whether it was applied; `done` */
@@ -53,12 +54,12 @@ export class ChangeQuery extends HistoryQuery {
 
   /** first day, `YYYY-MM-DD`, in the time zone of the settings */
   @IsOptional()
-  @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
+  @Matches(DAY, { message: ruleText('must be a day, YYYY-MM-DD') })
   from?: string;
 
   /** last day, `YYYY-MM-DD`, included, in the time zone of the settings */
   @IsOptional()
-  @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
+  @Matches(DAY, { message: ruleText('must be a day, YYYY-MM-DD') })
   to?: string;
 }
 

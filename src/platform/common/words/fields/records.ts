@@ -1,0 +1,62 @@
+/** Records, record sets, lists of changes, domains and their permissions. */
+export const RECORD_WORDS = {
+  'is required; use "@" for the root of the domain': '必须填写；域名的根请用“@”',
+  'is required for "{op}"': '“{op}”必须有这个字段',
+  'is not known for "{op}"': '“{op}”没有这个字段',
+  'is not that of the address': '与地址中的不一致',
+  'is another word for "host", which says something else: send one':
+    '与“host”是同一个字段，但两者的值不同：请只发送一个',
+  'is another word for "priority", which says something else: send one':
+    '与“priority”是同一个字段，但两者的值不同：请只发送一个',
+  'must be a record type': '必须是记录类型',
+  '"{type}" is no record type': '“{type}”不是记录类型',
+  '"{name}" is no name': '“{name}”不是有效的名称',
+  '"{name}" is a full name: give the host only': '“{name}”是完整域名：请只写主机部分',
+  'goes with refresh=true only': '只能与 refresh=true 一起使用',
+  'is required: {total} records match, more than the {max} that fit one answer':
+    '必须填写：有 {total} 条匹配的记录，超过一次应答的上限 {max} 条',
+  'hold {size} bytes of values before and after, more than the {max} of one list: send shorter lists':
+    '修改前后的值共 {size} 字节，超过一个列表的上限 {max} 字节：请发送更短的列表',
+  'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS':
+    '区域顶点已有 SOA 和 NS，不允许 CNAME；请使用 A/AAAA 或 ALIAS',
+  '{provider} supports {values}': '{provider} 支持 {values}',
+  '{provider} supports {min} to {max} seconds': '{provider} 支持 {min} 到 {max} 秒',
+  '{provider} supports {min} to {max} seconds, or {automatic} for automatic':
+    '{provider} 支持 {min} 到 {max} 秒，或用 {automatic} 表示自动',
+  '{provider} has no proxy mode': '{provider} 没有代理模式',
+  '{provider} has no weighted records': '{provider} 没有带权重的记录',
+  'only {types} can be proxied': '只有 {types} 可以开启代理',
+  'This record exists already': '此记录已存在',
+  'This record exists already (id {id})': '此记录已存在（id {id}）',
+  'This record exists already (id {id}, disabled: enable it instead)': '此记录已存在（id {id}，已停用：请改为启用它）',
+  'a name has one DNAME; "{host}" has {type} {value} (id {id})':
+    '一个名称只能有一条 DNAME；“{host}”已有 {type} {value}（id {id}）',
+  'a name has one DNAME; "{host}" has one that does not go with it':
+    '一个名称只能有一条 DNAME；“{host}”已有一条与它冲突的记录',
+  'a CNAME allows no other record at its name; "{host}" has {type} {value} (id {id})':
+    'CNAME 的名称上不允许有其他记录；“{host}”已有 {type} {value}（id {id}）',
+  'a CNAME allows no other record at its name; "{host}" has one that does not go with it':
+    'CNAME 的名称上不允许有其他记录；“{host}”已有一条与它冲突的记录',
+  'this {type} record is managed at the provider and shown read-only': '此 {type} 记录由服务商管理，只能查看',
+  'this {type} record is managed at the provider and shown read-only: {reason}':
+    '此 {type} 记录由服务商管理，只能查看：{reason}',
+  'goes with permission "write" only: reading is of the whole domain':
+    '只能与权限“write”一起使用：读取权限针对整个域名',
+  'must be a host such as www, *.dev or @': '必须是主机，例如 www、*.dev 或 @',
+  'is no rule of this domain; leave it out for a new one': '不是此域名的规则；新规则请不要填写',
+  'is named twice': '被重复指定',
+  'the rule has no such values': '规则没有这样的值',
+  'is an address that may not be checked: OUTBOUND_ALLOW does not list it':
+    '是不允许检查的地址：OUTBOUND_ALLOW 没有列出它',
+  'have {count} values, more than the {max} of one domain': '共有 {count} 个值，超过一个域名的上限 {max} 个',
+  'another rule has this record set': '另一条规则已使用此记录集',
+  'is for http and https only': '只用于 http 和 https',
+  'is for https only': '只用于 https',
+  'ping is not supported: Node.js can open no ICMP socket, and the service starts no other program; use tcp or http':
+    '不支持 ping：Node.js 不能打开 ICMP 套接字，本服务也不启动其他程序；请使用 tcp 或 http',
+  'is required for tcp': 'tcp 必须填写',
+  'must not be longer than interval_s': '不得超过 interval_s',
+  'must begin with "/", without blanks': '必须以“/”开头，不含空白',
+  'is for administrators where an address is an inner one, which OUTBOUND_ALLOW alone lets be checked':
+    '当地址是仅由 OUTBOUND_ALLOW 放行的内网地址时，只有管理员可以使用',
+} as const;
