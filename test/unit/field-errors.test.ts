@@ -66,7 +66,7 @@ describe('of several broken rules', () => {
     const seen: unknown[] = [];
     alsoJudge(Body, (good) => {
       seen.push(good);
-      return [fieldError('name', 'is taken', 'duplicate')];
+      return [fieldError('name', 'exists already', 'duplicate')];
     });
     const list = await problems({ name: 'abc', size: 0 });
     assert.deepEqual(seen, [{ name: 'abc' }]);
@@ -84,7 +84,7 @@ describe('of several broken rules', () => {
 });
 
 describe('checks of one change', () => {
-  const wrong = (path: string) => () => Promise.reject(errors.field(path, 'is wrong'));
+  const wrong = (path: string) => () => Promise.reject(errors.field(path, 'is needed'));
   it('answer together when all are good', async () => {
     assert.deepEqual(
       await allOf(

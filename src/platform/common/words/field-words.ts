@@ -20,6 +20,8 @@ const PATTERNS: readonly Pattern[] = Object.entries(FIELD_WORDS)
     return { names: parts.filter((_part, i) => i % 2), pieces: parts.filter((_part, i) => i % 2 === 0), zh };
   })
   .sort((a, b) => b.pieces.join('').length - a.pieces.join('').length);
+/** Placeholders that hold a sentence or a part of one: see `Value` of field-text.ts. */
+const NESTED = ['rule', 'hint'];
 const SENTENCES: ReadonlyMap<string, string> = new Map(Object.entries(FIELD_WORDS));
 
 /** What stands at the placeholders of a message; null when it is another sentence. Takes linear time. */
@@ -42,7 +44,7 @@ function valuesIn(message: string, { names, pieces }: Pattern): Record<string, s
 }
 
 /** The Chinese of a message of the catalogue; null for any other text. */
-function chineseOf(message: string): string | null {
+export function chineseOf(message: string): string | null {
   const plain = SENTENCES.get(message);
   if (plain !== undefined) return plain;
   for (const pattern of PATTERNS) {
@@ -53,9 +55,6 @@ function chineseOf(message: string): string | null {
   }
   return null;
 }
-/** Placeholders that hold a message or a part of one: see `Value` of field-text.ts. */
-const NESTED = ['rule', 'hint'];
-
 /** For messages that the catalogue does not have: those that an older version stored. */
 const BY_CODE: Record<FieldCode, string> = {
   required: '必须填写',

@@ -16,6 +16,7 @@ export const RULE_WORDS = {
     '长度必须为 {min} 到 {max} 个字符',
   'must contain at least {min} elements': '至少要有 {min} 个元素',
   'must contain no more than {max} elements': '最多只能有 {max} 个元素',
+  'must match {pattern} regular expression': '必须匹配正则表达式 {pattern}',
   "All {field}'s elements must be unique": '{field} 的元素不得重复',
   'each value in {field} {rule}': '{field} 的每一项{rule}',
   'nested property {field} must be either object or array': '{field} 必须是对象或数组',
