@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
-import type { ErrorKind } from '../platform/common/errors.js';
+import type { ErrorKind } from '../platform/common/words/codes.js';
 import type { TokenRule } from '../tokens/rules/token-rules.js';
 
 export enum Role {
@@ -34,6 +34,8 @@ export interface Principal {
   kind: 'user' | 'token';
   userId: number;
   username: string;
+  /** The language of the user, or of the token's creator; undefined: not known. */
+  language?: string;
   /** Effective role: of a token, `min(max_role, the creator's current role)`. */
   role: number;
   /** Of a session. */
@@ -134,6 +136,9 @@ export const GOES_ON = 'zoneward:goes-on';
 export const GoesOn = <T>(path: (answer: T, params: Record<string, string>) => string | null) =>
   SetMetadata(GOES_ON, path);
 
+/** What is wrong with a JWT: it is none of ours, its time is over, or its session has ended. */
+export type SessionFault = 'session_invalid' | 'session_expired' | 'session_ended';
+
 /** Properties that the guard and the middleware add to a request. */
 export interface ZoneRequest extends Request {
   caller: Caller;
@@ -141,6 +146,8 @@ export interface ZoneRequest extends Request {
   domain?: unknown;
   /** What a ticket stands for, where one opened this request. */
   ticket?: unknown;
+  /** Why the JWT of this request is not taken, where its signature is right. */
+  sessionFault?: SessionFault;
   /** The audit action of a failure. */
   auditAction?: string | undefined;
 }

@@ -4,7 +4,8 @@ import { type Caller, type Principal, Role, signedIn } from '../access/access.js
 import { type Maker, makerOf } from '../access/maker.js';
 import { AuditService } from '../audit/audit.service.js';
 import { now } from '../platform/common/clock.js';
-import { allOf, errors, type FieldError, fieldErrorsOf } from '../platform/common/errors.js';
+import { allOf, errors, fieldErrorsOf } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
 import { assertUnchanged, same } from '../platform/common/read-only.js';
 import { alsoJudge } from '../platform/common/validation.js';
@@ -58,8 +59,8 @@ export class AccountsService implements OnModuleInit {
   /** Ordinary users may use the accounts that one of their teams was given. @throws AppError 403001, 404001 */
   async assertMayUse(me: Principal, id: number): Promise<void> {
     const shared = await this.accounts.isSharedWith(id, me.userId);
-    if (me.role < Role.Admin && !shared) throw errors.forbidden();
-    if (shared === undefined) throw errors.notFound('Account');
+    if (me.role < Role.Admin && !shared) throw errors.forbidden('insufficient_permission');
+    if (shared === undefined) throw errors.notFound('account');
   }
 
   /** Stores an account after its credentials proved good at the provider. @throws AppError 400001, 500002 */
@@ -174,9 +175,8 @@ export class AccountsService implements OnModuleInit {
     const removed = await this.db.transaction(async (manager) => {
       const domains = await this.readers.ofAccount(id, manager);
       const tunnels = await this.accounts.tunnelsCount(id, manager);
-      const has = [domains.size && `${domains.size} domains`, tunnels && `${tunnels} tunnels`].filter(Boolean);
-      if (has.length && !force) {
-        throw errors.conflict(`The account has ${has.join(' and ')}; delete them first, or use ?force=true`);
+      if ((domains.size || tunnels) && !force) {
+        throw errors.conflict('needs_force', { domains: domains.size, tunnels });
       }
       await this.blockers.assertNothingInFlight('account_id', id, force, manager);
       await this.accounts.delete(id, manager);
@@ -245,7 +245,7 @@ export class AccountsService implements OnModuleInit {
 
   private async row(id: number): Promise<AccountRow> {
     const row = await this.accounts.find(id);
-    if (!row) throw errors.notFound('Account');
+    if (!row) throw errors.notFound('account');
     return row;
   }
 

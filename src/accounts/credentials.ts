@@ -1,4 +1,5 @@
-import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { errors, fieldError } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { CredentialField, Credentials, ProviderDefinition } from '../providers/provider.js';
 

@@ -5,8 +5,7 @@ import { errors } from '../platform/common/errors.js';
 import { DeletionBlockersRepository } from './deletion-blockers.repository.js';
 
 const conflict = (name: string, ends: string | null) => {
-  const when = ends ? `until ${ends}; try again then` : 'now; try again in a minute';
-  return errors.conflict(`The provider may still carry out an earlier change of ${name} ${when}`);
+  return ends ? errors.conflict('in_flight_until', { name, until: ends }) : errors.conflict('in_flight_now', { name });
 };
 
 /**

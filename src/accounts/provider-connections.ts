@@ -99,7 +99,7 @@ export class ProviderConnections implements OnApplicationShutdown {
   /** The provider of a stored account. @throws AppError 404, ProviderError when its credentials were dropped */
   async of(accountId: number): Promise<Connection> {
     const row = await this.accounts.connectionOf(accountId);
-    if (!row) throw errors.notFound('Account');
+    if (!row) throw errors.notFound('account');
     const known = this.live.get(accountId);
     const same = known?.sealed === row.credentials;
     this.metrics.countRemembered('connections', same);

@@ -146,7 +146,7 @@ export class AuditReader {
   async get(id: number): Promise<AuditView> {
     await this.linker.linkIfPossible();
     const row = await this.logs.get(id);
-    if (!row) throw errors.notFound('Audit entry');
+    if (!row) throw errors.notFound('audit_entry');
     return view(row);
   }
 

@@ -54,16 +54,20 @@ export class CancelService implements OnModuleInit {
    */
   async cancel(me: Caller, domain: OpenDomain, id: number): Promise<void> {
     const set = await this.rows.toCancel(id, domain.id);
-    if (!set) throw errors.notFound('Change set');
+    if (!set) throw errors.notFound('change_set');
     const { userId, role, token } = signedIn(me);
     const made = set.user_id === userId && (!token || set.token_id === token.id);
     const writes = domain.access.level >= WRITE && !domain.access.rules;
     if (!made && !writes && (role < Role.Admin || token))
-      throw errors.forbidden('Only who made the list, and who may write the whole domain, can cancel it', {
-        required: `domain:${domain.id}:write`,
-      });
+      throw errors.forbidden(
+        'not_yours_to_cancel',
+        {},
+        {
+          required: `domain:${domain.id}:write`,
+        },
+      );
     if (set.cancelled_at !== null) return this.audit.notNeeded(me);
-    if (set.state === 'done') throw errors.conflict('The list has come to its end');
+    if (set.state === 'done') throw errors.conflict('list_ended');
     await this.end(me, domain, id).catch(async (error: unknown) => {
       // by somebody else, at the same moment
       const now = await this.rows.toCancel(id, domain.id);
@@ -77,7 +81,7 @@ export class CancelService implements OnModuleInit {
     await this.db.transaction(async (manager) => {
       // in the order of who carries it out
       await this.state.lastSync(domain.id, manager);
-      if (!(await this.rows.cancel(id, now(), manager))) throw errors.conflict('The list has come to its end');
+      if (!(await this.rows.cancel(id, now(), manager))) throw errors.conflict('list_ended');
       await this.sets.notTried(manager, id, cancelled());
       await this.sets.close(manager, id);
       const after = { change_set_id: id, ...(await this.sets.counts(manager, id)) };
@@ -97,10 +101,7 @@ export class CancelService implements OnModuleInit {
     }
     const waiting = unfinished.filter(({ waits }) => waits !== null);
     const [goesOn] = waiting.filter(({ background }) => Boolean(background));
-    if (goesOn && !force)
-      throw errors.conflict(
-        `A list of changes is not done (change set ${goesOn.id}): cancel it, or use ?force=true to have it cancelled`,
-      );
+    if (goesOn && !force) throw errors.conflict('list_needs_force', { change_set: goesOn.id });
     for (const { id, domain_id, domain } of force ? waiting : [])
       await this.end(caller, { id: domain_id, name: domain }, id).catch((error: Error) =>
         this.logger.info({ change_set: id, err: error.message }, 'a list ended before it was cancelled'),

@@ -127,7 +127,7 @@ export class ChangeSets {
     return this.db.transaction(async (manager) => {
       // a synchronisation that ends from now on sees the list; one that ended since the rows were read does not know it
       const last = await this.state.lastSync(domain.id, manager);
-      if (!last) throw errors.notFound('Domain');
+      if (!last) throw errors.notFound('domain');
       if (last.synced_at !== syncedAt || last.sealed !== sealed) return null;
       const id = await this.sets.insert(set, manager);
       await this.changes.insert(id, rows, manager);

@@ -247,11 +247,11 @@ function fateOf(outcomes: Iterable<Outcome>): Failure | null {
 function errorOf({ error }: Outcome & { ok: false }, { before }: Net, { mayRead, domain }: Run): AppError {
   if (error.kind !== 'changed') return error;
   const { found } = error;
-  if (!found || !before) return errors.precondition('The record is no more at the provider; synchronise the domain');
+  if (!found || !before) return errors.precondition('record_gone_at_provider');
   const { remoteId: _, readOnly: __, readOnlyReason: ___, ...state } = found;
   const now = { ...before, ...state };
   const seen = mayRead(now) ? { record: recordView(now, domain) } : undefined;
-  return errors.precondition('The provider holds another state of the record; synchronise the domain', seen);
+  return errors.precondition('record_differs_at_provider', {}, seen);
 }
 
 /**

@@ -32,8 +32,6 @@ import { Truth } from './truth.js';
 const TICK_MS = 500;
 /** ms that a writer gives the provider to show an earlier change which it may carry out for longer than one waits */
 const PROOF_MS = 3_000;
-const LATE = 'The provider gave no answer in time about an earlier change here, and may still carry it out';
-
 /** What accompanies a single edit. */
 type OneOptions = Pick<ListOptions, 'door' | 'comment'>;
 
@@ -260,7 +258,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       await sleep(Math.max(1, Math.min(last + 1 - timeMs(), TICK_MS)));
       if (!(await this.inDoubt.isAt(ids, replaces === 'zone' ? null : hosts))) return;
     } while (timeMs() <= last);
-    if (at > end || this.stopping) throw errors.conflict(`${LATE}; try again after ${until}`);
+    if (at > end || this.stopping) throw errors.conflict('earlier_change_unclear', { until });
   }
 }
 

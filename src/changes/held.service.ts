@@ -82,9 +82,9 @@ export class HeldLists {
     if (known && known.hold_reason !== null) await this.assertMayMake(me, domain, changeSet);
     await this.db.transaction(async (manager) => {
       const set = await this.sets.holdReason(changeSet, domain.id, manager);
-      if (!set) throw errors.notFound('Change set');
+      if (!set) throw errors.notFound('change_set');
       const freed = await this.sets.confirm(changeSet, makerOf(me), now(), manager);
-      if (!freed) throw errors.conflict('The list is not held: there is nothing to confirm');
+      if (!freed) throw errors.conflict('list_not_held');
       await this.audit.write(manager, me, {
         action: 'changes.confirm',
         domain,
@@ -109,8 +109,7 @@ export class HeldLists {
         // what may not be read is not named
         if (readsRecords(me) && judgeRecord(access, id, 'read', state).allowed)
           throw refusal(verdict, rightOf(action, state));
-        const words = 'The rest of the list has changes that you may not make';
-        throw errors.forbidden(words, { required: `domain:${id}:write` });
+        throw errors.forbidden('rest_not_yours', {}, { required: `domain:${id}:write` });
       }
       last = rows.at(-1)?.position ?? last;
       more = rows.length === SOME;

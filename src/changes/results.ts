@@ -2,7 +2,8 @@ import type { AuditEntry } from '../audit/audit.service.js';
 import type { StoredRecord } from '../cache/record-cache.js';
 import { shownValue } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { AppError, errors, type FieldError } from '../platform/common/errors.js';
+import { AppError, because, errors } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { say } from '../platform/common/words/field-text.js';
 import type { Ended } from './change-sets.js';
 import { recordView } from './edits/record.dto.js';
@@ -44,7 +45,8 @@ export function assertAllFit(planned: readonly Planned[]): void {
   );
   const { status, code } = first.error;
   const words = `Nothing was changed: ${wrong.length} of ${planned.length} changes do not fit; ${first.at}: ${first.error.message}`;
-  throw new AppError(status, code, words, { errors: list });
+  const params = { wrong: wrong.length, total: planned.length, at: first.at, words: first.error.message };
+  throw new AppError(status, code, words, because('changes_do_not_fit', params, { errors: list }));
 }
 
 const partsOf = (error: AppError) => {
@@ -126,7 +128,7 @@ export function storedEntry({ domain }: { domain: OpenDomain }, counts: Record<C
 }
 
 /** Why what was not begun of a list will not be. */
-export const cancelled = (): AppError => errors.conflict('The list was cancelled before this change was begun');
+export const cancelled = (): AppError => errors.conflict('list_cancelled');
 
 /** What became of an edit of a list that went on by itself. @param pending whether something was to be done */
 export function storedResult(

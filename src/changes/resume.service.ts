@@ -148,7 +148,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
     // it frees its slot of the pool meanwhile
     if (set.hold_reason !== null || Date.parse(set.paused_until ?? '') > timeMs()) return null;
     if ((set.confirmed_at ?? set.created_at) >= now(-LIST_LIFE_MS)) return set;
-    await this.sets.giveUp(id, errors.conflict('The list did not come to its end within a day'));
+    await this.sets.giveUp(id, errors.conflict('list_unfinished'));
     return null;
   }
 

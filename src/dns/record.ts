@@ -1,4 +1,5 @@
-import { type FieldError, fieldError, InvalidRecord } from '../platform/common/errors.js';
+import { fieldError, InvalidRecord } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { say } from '../platform/common/words/field-text.js';
 import { assertNoUrl, hostName, relativeName } from './names.js';
 import { EXTRA_TYPES, isKnownType, RECORD_TYPES, RULES } from './rdata.js';

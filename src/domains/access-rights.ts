@@ -1,5 +1,6 @@
 import { type AppError, errors } from '../platform/common/errors.js';
 import { globAdmits } from '../platform/common/patterns.js';
+import { type Said, said, wordsOf } from '../platform/common/words/reasons.js';
 import { judgeByRules } from '../tokens/rules/compiled-rules.js';
 import {
   type Action,
@@ -41,7 +42,7 @@ export interface Verdict {
 /** Whether one state of a record may be touched so: the one decision for every change and every reading of records. */
 export function judgeRecord(access: DomainAccess, domainId: number, action: Action, state: RecordState): Verdict {
   const denial = denialOf(access, action, state);
-  if (denial !== null) return { allowed: false, reason: denial, rule: null, source: 'creator' };
+  if (denial) return denied('creator', denial);
   if (!access.rules)
     return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
   // a record that may not be read can be neither changed nor deleted: the answer would reveal that it exists
@@ -50,27 +51,46 @@ export function judgeRecord(access: DomainAccess, domainId: number, action: Acti
     if (!read.allowed) return read;
   }
   const verdict = judgeByRules(access.rules, domainId, action, state);
-  const reason = reasonOf(verdict, `${action} ${state.type} at ${state.host}`);
-  return { allowed: verdict.allowed, reason, rule: verdict.rule, source: 'token' };
+  const touched = { action, type: state.type, host: state.host };
+  if (!verdict.allowed) return denied('token', ruleDenial(verdict, touched), verdict.rule);
+  const words = `Rule ${verdict.rule} of the token allows: ${action} ${state.type} at ${state.host}`;
+  return { allowed: true, reason: words + untriedWords(verdict), rule: verdict.rule, source: 'token' };
 }
 
 /** Why the permission on the domain does not allow it; null: it does. */
-function denialOf({ level, hosts }: DomainAccess, action: Action, { type, host }: RecordState): string | null {
+function denialOf({ level, hosts }: DomainAccess, action: Action, { type, host }: RecordState): Said | null {
   if (level >= (action === 'read' ? READ : WRITE)) return null;
   // types that delegate names are for those who may write the whole domain
   const delegates = DELEGATING.has(type);
   if (action !== 'read' && !delegates && hosts.some((glob) => globAdmits(glob, host))) return null;
-  if (hosts.length) return `Writing is limited to ${hosts.join(', ')}${delegates ? `, without ${type}` : ''}`;
-  return `No ${action === 'read' ? 'read' : 'write'} permission on this domain`;
+  if (!hosts.length) return said(action === 'read' ? 'no_read_permission' : 'no_write_permission');
+  const limits = { hosts: hosts.join(', ') };
+  return delegates ? said('writing_limited_without', { ...limits, type }) : said('writing_limited', limits);
 }
 
-function reasonOf({ allowed, rule, untried }: RuleVerdict, what: string): string {
-  const reason =
-    rule === null
-      ? `No rule of the token allows: ${what}`
-      : `Rule ${rule} of the token ${allowed ? 'allows' : 'denies'}: ${what}`;
-  if (untried === undefined) return reason;
-  return `${reason}; rule ${untried} cannot be tried within the bounds of a decision, so it allows nothing`;
+const untriedWords = ({ untried }: RuleVerdict): string =>
+  untried === undefined
+    ? ''
+    : `; rule ${untried} cannot be tried within the bounds of a decision, so it allows nothing`;
+
+function ruleDenial({ rule, untried }: RuleVerdict, touched: { action: Action; type: string; host: string }): Said {
+  if (rule === null)
+    return untried === undefined
+      ? said('no_rule_allows', touched)
+      : said('no_rule_allows_untried', { ...touched, untried });
+  return untried === undefined
+    ? said('rule_denies', { ...touched, rule })
+    : said('rule_denies_untried', { ...touched, rule, untried });
+}
+
+/** The reasons of verdicts that deny, for the errors made of them. */
+const reasons = new WeakMap<object, Said>();
+
+/** A verdict that denies, with its reason in English. */
+export function denied(source: Source, why: Said, rule: number | null = null): Verdict {
+  const verdict = { allowed: false, reason: wordsOf('en', why.reason, why.params), rule, source };
+  reasons.set(verdict, why);
+  return verdict;
 }
 
 /** The right that a refusal names in `data.required`: `record:create:TXT:_acme-challenge`. */
@@ -82,5 +102,9 @@ export function assertMay(access: DomainAccess, domainId: number, action: Action
   if (!verdict.allowed) throw refusal(verdict, rightOf(action, state));
 }
 
-export const refusal = ({ reason, rule }: Pick<Verdict, 'reason' | 'rule'>, required: string): AppError =>
-  errors.forbidden(reason, { required, ...(rule === null ? {} : { rule }) });
+/** The error of a verdict that denies: 403001 naming the missing right. @param verdict as `denied` made it */
+export const refusal = (verdict: Verdict, required: string): AppError =>
+  errors.denied(reasons.get(verdict) ?? said('insufficient_permission'), {
+    required,
+    ...(verdict.rule === null ? {} : { rule: verdict.rule }),
+  });

@@ -137,7 +137,7 @@ export class DomainChanges {
     await this.db.transaction(async (manager) => {
       await this.domains.lock(domain.id, manager);
       const now = await this.domains.find(domain.id, manager);
-      if (!now) throw errors.notFound('Domain');
+      if (!now) throw errors.notFound('domain');
       assertSeen(conditions, this.views.detail(signedIn(caller), { ...now, access: domain.access }));
       await this.domains.update(domain.id, changes, manager);
       await this.audit.write(manager, caller, {
@@ -156,7 +156,7 @@ export class DomainChanges {
   private async whole(caller: Caller, id: number): Promise<DomainDetail> {
     const me = signedIn(caller);
     const domain = await this.policy.look(me, id);
-    if (!domain) throw errors.notFound('Domain');
+    if (!domain) throw errors.notFound('domain');
     return this.views.detail(me, domain);
   }
 
@@ -173,10 +173,12 @@ export class DomainChanges {
     const ids = rows.map(({ id }) => id);
     const readable = admin ? new Set(ids) : await this.views.readableIds(me, ids, manager);
     const named = rows.filter(({ id }) => readable.has(id));
-    const words = named.length ? ` (${named.map((row) => row.name).join(', ')})` : '';
-    const message = `${name} lies below or above a domain of somebody else, or has its name${words}`;
-    if (admin) throw errors.conflict(`${message}; force=true adds it all the same`, { domains: named });
-    throw errors.forbidden(`${message}; an administrator may add it`, { required: 'role:2', domains: named });
+    const domains = named.map((row) => row.name).join(', ');
+    const data = { domains: named };
+    if (admin) throw errors.conflict('overlap_needs_force', { name, domains }, data);
+    const more = { required: 'role:2', ...data };
+    if (!named.length) throw errors.forbidden('domain_overlaps', { name }, more);
+    throw errors.forbidden('domain_overlaps_known', { name, domains }, more);
   }
 
   /**
@@ -195,9 +197,8 @@ export class DomainChanges {
     if (!there.length) return;
     const ids = there.map(({ id }) => id);
     const readable = await this.views.readableIds(me, ids, manager);
-    const rest = me.role >= Role.Admin ? 'force=true adds it all the same' : 'an administrator may add it';
-    const words = `Another account has this zone of the same server here already; ${rest}`;
-    throw errors.conflict(words, { domains: there.filter(({ id }) => readable.has(id)) });
+    const reason = me.role >= Role.Admin ? 'zone_shared_needs_force' : 'zone_shared';
+    throw errors.conflict(reason, {}, { domains: there.filter(({ id }) => readable.has(id)) });
   }
 
   /** The provider's public zone of exactly this name. */
@@ -211,7 +212,7 @@ export class DomainChanges {
     if (zone) return { zone, server };
     if (!create) throw await noZone(provider, name);
     if (!definition.capabilities.createZone) {
-      throw errors.unsupported(`${definition.label} cannot create zones; create it there and synchronise`);
+      throw errors.unsupported('zones_not_creatable', { provider: definition.label });
     }
     return { zone: await provider.createZone(name), server };
   }
@@ -220,8 +221,8 @@ export class DomainChanges {
 /** Why a name cannot be added: the provider has no such zone, or only a private one, which no name finds. */
 async function noZone(provider: Connection['provider'], name: string): Promise<AppError> {
   const zones = await provider.listZones().catch(() => []);
-  if (!zones.some((zone) => zone.name === name && zone.private)) return errors.notFound(`Zone ${name} at the provider`);
-  return errors.conflict(`The provider has ${name} as a private zone only, which is added by a synchronisation`);
+  if (!zones.some((zone) => zone.name === name && zone.private)) return errors.notFound('zone_at_provider', { name });
+  return errors.conflict('zone_private_only', { name });
 }
 
 /**
@@ -231,9 +232,8 @@ async function noZone(provider: Connection['provider'], name: string): Promise<A
 function assertNoSuffix(me: Principal, name: string, force: boolean): void {
   const admin = me.role >= Role.Admin;
   if ((admin && force) || !isPublicSuffix(name)) return;
-  const message = `${name} is a public suffix, below which anybody may register names`;
-  if (admin) throw errors.conflict(`${message}; force=true adds it all the same`);
-  throw errors.forbidden(`${message}; an administrator may add it`, { required: 'role:2' });
+  if (admin) throw errors.conflict('suffix_needs_force', { name });
+  throw errors.forbidden('domain_public_suffix', { name }, { required: 'role:2' });
 }
 
-const duplicate = (name: string) => errors.taken('name', `the domain ${name} exists in this account already`);
+const duplicate = (name: string) => errors.taken('name', 'domain_exists', { name });

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Principal, type Right, Role } from '../access/access.js';
 import { errors } from '../platform/common/errors.js';
+import { type Said, said } from '../platform/common/words/reasons.js';
 import { rulesReach } from '../tokens/rules/token-rules.js';
-import { type DomainAccess, READ, type Verdict, WRITE } from './access-rights.js';
+import { type DomainAccess, denied, READ, refusal, type Verdict, WRITE } from './access-rights.js';
 import { type DomainRow, ReadableDomainsRepository, type Reader } from './readable-domains.repository.js';
 
 export type { DomainRow };
@@ -15,8 +16,6 @@ export interface OpenDomain extends DomainRow {
 /** The entity tag of the records of a domain as a whole. @param revision how often they have changed */
 export const revisionTag = (revision: number): string => `"${revision}"`;
 
-const TOKEN_DENIED = 'Token does not have permission for this domain';
-
 /** The domains that a token's own limits leave; null: all of its creator's. */
 function ofToken({ token }: Principal): number[] | null {
   if (!token) return null;
@@ -27,8 +26,10 @@ function ofToken({ token }: Principal): number[] | null {
   return [...new Set(allowing.flatMap((rule) => rule.domains as number[]))];
 }
 
-const denialOf = ({ token }: Principal, need: Right): string =>
-  token ? TOKEN_DENIED : `No ${need === 'read' ? 'read' : 'write'} permission on this domain`;
+const denialOf = ({ token }: Principal, need: Right): Said => {
+  if (token) return said('token_domain_denied');
+  return said(need === 'read' ? 'no_read_permission' : 'no_write_permission');
+};
 
 /**
  * Decides every access to domains: the same grants for single checks and for lists. Administrators may do everything;
@@ -47,8 +48,8 @@ export class DomainPolicy {
     const domain = await this.look(me, id);
     const verdict = this.judgeDomain(me, id, domain, need);
     if (verdict.allowed) return domain as OpenDomain;
-    if (!domain && me.role >= Role.Admin && verdict.source === 'creator') throw errors.notFound('Domain');
-    throw errors.forbidden(verdict.reason, { required: `domain:${id}:${need === 'records' ? 'write' : need}` });
+    if (!domain && me.role >= Role.Admin && verdict.source === 'creator') throw errors.notFound('domain');
+    throw refusal(verdict, `domain:${id}:${need === 'records' ? 'write' : need}`);
   }
 
   /**
@@ -66,24 +67,19 @@ export class DomainPolicy {
 
   /** Whether this right is held on a domain that `look` found, and why (not). */
   judgeDomain(me: Principal, id: number, domain: OpenDomain | null, need: Right): Verdict {
-    const no = (source: Verdict['source'], reason: string): Verdict => ({ allowed: false, reason, rule: null, source });
     const only = ofToken(me);
-    if (only && !only.includes(id)) return no('token', TOKEN_DENIED);
+    if (only && !only.includes(id)) return denied('token', said('token_domain_denied'));
     const { level, hosts } = domain?.access ?? { level: 0, hosts: [] };
-    if (level < READ) return no('creator', denialOf(me, need));
+    if (level < READ) return denied('creator', denialOf(me, need));
     if (need === 'own' && me.role < Role.Admin && domain?.owner_id !== me.userId)
-      return no(
-        'creator',
-        'This is for the owner of the domain and for administrators; write permission is not enough',
-      );
+      return denied('creator', said('owner_only'));
     if (need === 'read' || level >= WRITE || (need === 'records' && hosts.length)) {
       // rules speak of records; what they do not speak of they do not allow
-      if ((need === 'write' || need === 'own') && me.token?.rules)
-        return no('token', 'The rules of the token allow changes of records only');
+      if ((need === 'write' || need === 'own') && me.token?.rules) return denied('token', said('token_records_only'));
       return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
     }
-    if (hosts.length) return no('creator', `Writing is limited to ${hosts.join(', ')}`);
-    return no('creator', denialOf(me, need));
+    if (hosts.length) return denied('creator', said('writing_limited', { hosts: hosts.join(', ') }));
+    return denied('creator', denialOf(me, need));
   }
 
   /** Whose domains the lists of this principal are narrowed to. */

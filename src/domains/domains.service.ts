@@ -94,7 +94,7 @@ export class DomainsService {
   /** A domain without asking who wants it: for jobs, and after the guard has asked. @throws AppError 404 */
   async reload(id: number): Promise<DomainRow> {
     const row = await this.domains.find(id);
-    if (!row) throw errors.notFound('Domain');
+    if (!row) throw errors.notFound('domain');
     return row;
   }
 }

@@ -40,7 +40,7 @@ export class PermissionsService {
   async get(me: Principal, teamId: number, id: number): Promise<PermissionView> {
     await this.teams.open(me, teamId, 'see');
     const permission = await this.permissions.oneOfTeam(id, teamId);
-    if (!permission) throw errors.notFound('Permission');
+    if (!permission) throw errors.notFound('permission');
     return permission;
   }
 
@@ -58,10 +58,10 @@ export class PermissionsService {
     const { name: domain_name } = await this.policy.open(me, domain_id, 'own');
     return this.teams.change(caller, teamId, 'manage', async (manager, team) => {
       // the domain may be deleted at this moment
-      if (!(await this.domains.lock(domain_id, manager))) throw errors.notFound('Domain');
+      if (!(await this.domains.lock(domain_id, manager))) throw errors.notFound('domain');
       const others = await this.permissions.between(teamId, domain_id, manager);
       const equal = others.find((other) => other.permission === permission && other.host === host);
-      if (equal) throw errors.taken('domain_id', 'the team has this permission already', { id: equal.id });
+      if (equal) throw errors.taken('domain_id', 'permission_exists', {}, { id: equal.id });
       const row = { team_id: teamId, domain_id, domain_name, permission, host };
       const repeated = others.length ? REPEATED : COUNTED;
       const id = await this.permissions.add({ ...row, granted_by: me.userId, repeated }, manager);
@@ -83,7 +83,7 @@ export class PermissionsService {
   /** One right on a domain. @throws AppError 404001, also for a permission on another domain */
   async getOnDomain(domainId: number, id: number): Promise<DomainPermissionView> {
     const permission = await this.permissions.oneOfDomain(id, domainId);
-    if (!permission) throw errors.notFound('Permission');
+    if (!permission) throw errors.notFound('permission');
     return permission;
   }
 
@@ -91,7 +91,7 @@ export class PermissionsService {
   remove(caller: Caller, teamId: number, id: number): Promise<void> {
     return this.teams.change(caller, teamId, 'manage', async (manager, team) => {
       const row = await this.permissions.findInTeam(id, teamId, manager);
-      if (!row) throw errors.notFound('Permission');
+      if (!row) throw errors.notFound('permission');
       await this.drop(manager, caller, row, team.name);
     });
   }
@@ -103,11 +103,11 @@ export class PermissionsService {
   takeBack(caller: Caller, domainId: number, id: number): Promise<void> {
     return this.db.transaction(async (manager) => {
       const team = await this.permissions.teamOf(id, domainId, manager);
-      if (team === undefined) throw errors.notFound('Permission');
+      if (team === undefined) throw errors.notFound('permission');
       // every change of a team locks it: which of its permissions is counted is decided by one after the other
       await this.teams.lock(manager, team);
       const row = await this.permissions.findWithTeam(id, manager);
-      if (!row) throw errors.notFound('Permission');
+      if (!row) throw errors.notFound('permission');
       const { team_name, ...permission } = row;
       await this.drop(manager, caller, permission, team_name);
     });

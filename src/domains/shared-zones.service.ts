@@ -26,7 +26,7 @@ export class SharedZones {
   async of(domainId: number, manager?: EntityManager): Promise<SharedZone> {
     const rows = await this.zones.of(domainId, manager);
     const own = rows.find(({ id }) => id === domainId);
-    if (!own) throw errors.notFound('Domain');
+    if (!own) throw errors.notFound('domain');
     const ids = rows.map(({ id }) => id) as unknown as SharedZone['ids'];
     return { ids, revision: own.revision, syncedAt: own.synced_at, stale: own.stale_revision !== null };
   }

@@ -11,7 +11,7 @@ export const shownName = ({ name, apart }: Named): string => (apart ? `${name} (
 
 /** @throws AppError 409001 for a private zone, of which there is nothing to ask public DNS, hosts or registries */
 export function assertPublic(domain: Named): void {
-  if (domain.apart) throw errors.conflict(`${shownName(domain)} is a private zone: it is not in public DNS`);
+  if (domain.apart) throw errors.conflict('domain_private', { name: shownName(domain) });
 }
 
 /** A domain as a list of zones is compared with. */

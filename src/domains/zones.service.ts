@@ -135,8 +135,11 @@ function assertCredible(listed: number, known: number, lost: readonly string[]):
   if (!lost.length || (listed > 0 && (known < 4 || lost.length <= known / 2))) return;
   const names = lost.slice(0, NAMED);
   const few = names.slice(0, 5).join(', ') + (lost.length > 5 ? ' …' : '');
-  const words = `The provider lists ${known - lost.length} of ${known} known zones; nothing was changed.`;
-  throw errors.suspicious(`${words} ?confirm=true marks as missing: ${few}`, { count: lost.length, of: known, names });
+  throw errors.suspicious(
+    'zones_suspicious',
+    { listed: known - lost.length, known, few },
+    { count: lost.length, of: known, names },
+  );
 }
 
 /** The zones whose names are valid, in canonical form, each once. */

@@ -4,7 +4,8 @@ import { catchError, Observable, race } from 'rxjs';
 import { FAILS } from '../access/access.js';
 import { timeMs } from '../platform/common/clock.js';
 import { Deadline, LEAST_MS, requestDeadline, underDeadline } from '../platform/common/deadline.js';
-import { type ErrorKind, SOON_S } from '../platform/common/errors.js';
+import { SOON_S } from '../platform/common/errors.js';
+import { type ErrorKind } from '../platform/common/words/codes.js';
 import { OutboundError } from '../platform/outbound/outbound-error.js';
 
 /** Starts the deadline of a request when it arrives; work that continues after the answer is not bound by it. */

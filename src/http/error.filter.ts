@@ -4,13 +4,15 @@ import type { ZoneRequest } from '../access/access.js';
 import { FailedChanges } from '../audit/failed-changes.service.js';
 import { AppError, errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
+import { messageLanguage } from '../platform/common/words/language.js';
+import { inLanguage } from '../platform/common/translate.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { isDatabaseDown, isDatabaseSlow, isFromDriver, pointsNowhere, whyUnwritable } from '../platform/database/db.js';
 import { methodsOf } from '../platform/http/methods.js';
 import { currentProtocol } from '../platform/http/protocol.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
-const INTERNAL = new AppError(500, 500001, 'Internal error');
+const INTERNAL = errors.failed('internal');
 
 /** Nest's replacement of the parser's own errors. */
 function unparsed(error: HttpException): AppError | null {
@@ -23,17 +25,17 @@ function unparsed(error: HttpException): AppError | null {
 function unhandled(request: ZoneRequest): AppError {
   const methods = methodsOf(request);
   if (methods.length) return errors.method(request.method, methods);
-  return errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`);
+  return errors.notFound('route', { method: request.method, path: request.originalUrl.split('?')[0] as string });
 }
 
 /** What clients are shown of a failure; null where only the log has the details. */
 function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (error instanceof AppError) return error;
-  if (isDatabaseDown(error)) return errors.notReady('The database is down; trying again', 5);
-  if (isDatabaseSlow(error)) return errors.notReady('The database takes too long; try again', 5);
+  if (isDatabaseDown(error)) return errors.notReady('database_down', 5);
+  if (isDatabaseSlow(error)) return errors.notReady('database_slow', 5);
   const unwritable = whyUnwritable(error);
-  if (unwritable) return errors.notReady(`${unwritable}; try again later`, 30);
-  if (pointsNowhere(error)) return errors.conflict('What this belongs to was changed meanwhile; look and try again');
+  if (unwritable) return errors.notReady('database_unwritable', 30, { why: unwritable });
+  if (pointsNowhere(error)) return errors.conflict('changed_meanwhile');
   const { type, status } = error as { type?: string; status?: number };
   if (type === 'entity.too.large') return errors.tooLarge();
   if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');
@@ -61,7 +63,7 @@ export class ErrorFilter implements ExceptionFilter {
   private async ofSchema(error: unknown): Promise<AppError | null> {
     if (!isFromDriver(error)) return null;
     await this.database.look();
-    return this.database.unfit ? errors.notReady(this.database.unfit, 30) : null;
+    return this.database.unfit ? errors.notReady('schema_unfit', 30, { words: this.database.unfit }) : null;
   }
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
@@ -84,6 +86,9 @@ export class ErrorFilter implements ExceptionFilter {
     }
     if (answer.retryAfterSeconds) response.setHeader('Retry-After', String(Math.ceil(answer.retryAfterSeconds)));
     response.status(answer.status);
-    currentProtocol().failure(answer, response);
+    const language = messageLanguage(request.acceptsLanguages(), request.caller.principal?.language);
+    response.setHeader('Content-Language', language);
+    response.vary('Accept-Language');
+    currentProtocol().failure(inLanguage(answer, language), response);
   }
 }

@@ -33,13 +33,15 @@ export class HealthService {
 
   /** @throws AppError 503001 */
   async ready(): Promise<Health> {
-    if (this.adapters.httpAdapter.draining) throw errors.notReady('The service is ending; ask another replica', 5);
+    if (this.adapters.httpAdapter.draining) throw errors.notReady('replica_ending', 5);
     if (!this.database.configured) return { status: 'setup' };
     if (!this.database.open) {
       const { trouble } = this.database;
-      throw errors.notReady(`The database is down${trouble ? ` (${trouble})` : ''}; trying again`, 5);
+      throw trouble
+        ? errors.notReady('database_down_because', 5, { why: trouble })
+        : errors.notReady('database_down', 5);
     }
-    if (this.database.unfit) throw errors.notReady(this.database.unfit, 30);
+    if (this.database.unfit) throw errors.notReady('schema_unfit', 30, { words: this.database.unfit });
     // one check for all probes: at a server that does not answer each would hold a connection
     this.check ??= this.state().finally(() => {
       this.check = null;
@@ -50,7 +52,7 @@ export class HealthService {
     });
     seen.catch(() => undefined); // it may fail after the probe was answered
     await within(seen, CHECK_MS);
-    if (!found.state) throw errors.notReady('The database does not answer; trying again', 5);
+    if (!found.state) throw errors.notReady('database_silent', 5);
     return found.state;
   }
 
@@ -60,7 +62,7 @@ export class HealthService {
     await this.key.get().catch((error: Error) => {
       if (isDatabaseDown(error)) throw error;
       this.logger.error({ err: error.message }, 'the secret that signs logins cannot be decrypted');
-      throw errors.notReady('The secret that signs logins cannot be decrypted; the log says why', 60);
+      throw errors.notReady('signing_secret_unreadable', 60);
     });
     const { state } = this.redis;
     const { paused } = this.installation;

@@ -22,11 +22,11 @@ export class FirstAdministrator {
       await this.db.transaction(async (manager) => {
         // before the check: two parallel calls meet at the row of the secret, since there is no user yet to lock
         await this.key.create(manager);
-        if (await this.users.hasAny(manager)) throw errors.forbidden('Already initialised');
+        if (await this.users.hasAny(manager)) throw errors.forbidden('already_initialised');
         await this.users.insert(manager, row, 'init.admin', caller);
       });
     } catch (error) {
-      if (isDuplicate(error)) throw errors.forbidden('Already initialised');
+      if (isDuplicate(error)) throw errors.forbidden('already_initialised');
       throw error;
     }
   }

@@ -56,7 +56,7 @@ export class InitService implements OnModuleInit {
   /** @throws AppError 503 when a configured database is unavailable: that never leads to the setup flow */
   async status(): Promise<InitStatus> {
     if (!this.database.configured) return { initialized: false, dbInitialized: false, hasUsers: false };
-    if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    if (!this.database.open) throw errors.notReady('database_down', 5);
     await this.db.ping(); // that users exist is cached, that the database is up is not
     const hasUsers = await this.users.someExist();
     return { initialized: hasUsers, dbInitialized: true, hasUsers };
@@ -74,7 +74,7 @@ export class InitService implements OnModuleInit {
   /** Opens and migrates the chosen database; what is in it is kept. @throws AppError 400001, 403001, 409001 */
   async choose(input: DatabaseInput, caller: Caller): Promise<Done> {
     await this.assertSetup(input.setup_code, caller);
-    if (this.config.database) throw errors.conflict('The database is preset by DATABASE_URL');
+    if (this.config.database) throw errors.conflict('database_preset');
     // one after the other: of two different choices at once, the first one wins and is kept
     const turn = this.choosing.then(() => this.open(input, caller));
     this.choosing = turn.catch(() => undefined);
@@ -83,7 +83,7 @@ export class InitService implements OnModuleInit {
   }
 
   private async open(input: DatabaseInput, caller: Caller): Promise<void> {
-    if (this.database.open) throw errors.conflict('A database is chosen already');
+    if (this.database.open) throw errors.conflict('database_chosen');
     const choice = choiceOf(input, this.config.dataDir);
     try {
       await allowedAddresses(choice, this.config.outboundDeny);
@@ -104,21 +104,21 @@ export class InitService implements OnModuleInit {
   /** @throws AppError 400001, 403001, 503001 */
   async admin(input: AdminInput, caller: Caller): Promise<Done> {
     await this.assertSetup(input.setup_code, caller);
-    if (!this.database.open) throw errors.notReady('Choose a database first: POST /api/init/database');
+    if (!this.database.open) throw errors.notReady('database_needed');
     await this.first.create(input, caller);
     return { success: true };
   }
 
   private async assertSetup(code: string | undefined, { ip }: Caller): Promise<void> {
-    if (this.database.configured && !this.database.open) throw errors.notReady('The database is down; trying again', 5);
-    if (this.database.open && (await this.users.someExist())) throw errors.forbidden('Already initialised');
+    if (this.database.configured && !this.database.open) throw errors.notReady('database_down', 5);
+    if (this.database.open && (await this.users.someExist())) throw errors.forbidden('already_initialised');
     const { setupCode } = this.config;
     if (!setupCode) return;
     this.tries.assertLeft(ip);
     if (!timingSafeEqual(digest(code ?? ''), digest(setupCode))) {
       // a request without a code is no guess
       if (code) this.tries.failed(ip);
-      throw errors.forbidden('The setup code is missing or wrong (setup_code)');
+      throw errors.forbidden('setup_code_wrong');
     }
   }
 

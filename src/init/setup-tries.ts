@@ -16,11 +16,10 @@ export class SetupTries {
 
   /** @throws AppError 403001 after too many in all, 429001 after too many of this network */
   assertLeft(ip: string): void {
-    if (this.inAll >= MAX_IN_ALL)
-      throw errors.forbidden('Too many wrong setup codes: the setup is closed until the service is started again');
+    if (this.inAll >= MAX_IN_ALL) throw errors.forbidden('setup_closed');
     const { since, count } = this.of(networkOf(ip));
     const wait = Math.ceil((since + HOUR_MS - Date.now()) / 1000);
-    if (count >= MAX_OF_NETWORK) throw errors.tooMany('Too many wrong setup codes; try again later', wait);
+    if (count >= MAX_OF_NETWORK) throw errors.tooMany('setup_code_rate_limited', wait);
   }
 
   failed(ip: string): void {

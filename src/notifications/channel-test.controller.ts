@@ -9,7 +9,7 @@ import { ChannelTestResult } from './deliveries.dto.js';
 
 const ChannelPipe: PipeTransform<string, string> = {
   transform: (value) => {
-    if (!CHANNEL_ID.test(value)) throw errors.notFound('Channel');
+    if (!CHANNEL_ID.test(value)) throw errors.notFound('channel');
     return value;
   },
 };

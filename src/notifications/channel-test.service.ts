@@ -30,7 +30,7 @@ export class ChannelTest {
   /** Sends a message at once, also through a channel that is off. @throws AppError 404001 */
   async send(id: string, caller: Caller): Promise<ChannelTestResult> {
     const channel = await this.settings.channel(id);
-    if (!channel) throw errors.notFound('Channel');
+    if (!channel) throw errors.notFound('channel');
     const result = await this.deliver(channel).then(
       () => ({ success: true, message: 'The channel took the message' }),
       (error: unknown) => {

@@ -46,8 +46,8 @@ export class Deliveries {
     return this.db.transaction(async (manager) => {
       const revived = await this.deliveries.revive(id, { next_at: now(), until_at: now(LIFE_MS) }, manager);
       const row = await this.deliveries.get(id, manager);
-      if (!row) throw errors.notFound('Delivery');
-      if (!revived) throw errors.conflict(`The delivery is not dead, but ${row.state}`);
+      if (!row) throw errors.notFound('delivery');
+      if (!revived) throw errors.conflict('delivery_not_dead', { state: row.state });
       const target = { type: 'delivery', id, name: row.event };
       await this.audit.write(manager, caller, {
         action: 'notification.retry',

@@ -77,7 +77,7 @@ export class Streams implements OnModuleDestroy {
   /** Turns a request into a stream. @throws AppError 429001 too many of them, 503001 the service ends */
   open(request: ZoneRequest, response: Response, lastEventId: string | undefined): void {
     const { userId } = signedIn(request.caller);
-    if (this.stopping) throw errors.notReady('The service is ending', 5);
+    if (this.stopping) throw errors.notReady('ending', 5);
     // the client disconnected during the guard's checks: there will be no further `close` event
     if (response.destroyed) return;
     const leave = this.pool.takeOrRefuse({ user: userId });

@@ -69,6 +69,6 @@ export class AllowedRecords implements OnModuleDestroy {
   /** Yields to other work. @throws AppError 503001 when nobody waits for the list any more */
   private async breathe(gone: () => boolean): Promise<void> {
     await turn();
-    if (this.stopping || gone()) throw errors.notReady('The service is stopping', 5);
+    if (this.stopping || gone()) throw errors.notReady('stopping', 5);
   }
 }

@@ -141,7 +141,7 @@ export class RecordsService {
   /** @throws AppError 404001, also for a record of another domain, and for one that may not be read */
   async get(domain: OpenDomain, id: number): Promise<RecordView> {
     const row = await this.cache.one(domain.id, id);
-    if (!row || !judgeRecord(domain.access, domain.id, 'read', row).allowed) throw errors.notFound('Record');
+    if (!row || !judgeRecord(domain.access, domain.id, 'read', row).allowed) throw errors.notFound('record');
     return recordView(row, domain);
   }
 
@@ -238,7 +238,7 @@ function written(me: Caller, domain: OpenDomain, row: StoredRecord, sent: Record
 function assertMayConfirm({ principal }: Caller, { id, access }: OpenDomain): void {
   const { token } = principal ?? {};
   if (access.level >= WRITE && !access.rules && (!token || hasScope(token.allowedServices, 'records:write'))) return;
-  throw errors.forbidden('To confirm needs write permission on the whole domain', { required: `domain:${id}:write` });
+  throw errors.forbidden('confirm_needs_write', {}, { required: `domain:${id}:write` });
 }
 
 /** @throws AppError 400001: nothing is cut silently */

@@ -1,4 +1,5 @@
-import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { errors, fieldError } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { randomHex } from '../platform/common/hash.js';
 import { same } from '../platform/common/read-only.js';
 import type { OrUndefined } from '../platform/common/validation.js';

@@ -22,7 +22,7 @@ import { SettingsService } from './settings.service.js';
 const SectionPipe: PipeTransform<string, ConfirmedSection> = {
   transform: (value) => {
     const section = CONFIRMED_SECTIONS.find((name) => name === value);
-    if (!section) throw errors.notFound('Such a section');
+    if (!section) throw errors.notFound('section');
     return section;
   },
 };

@@ -5,7 +5,8 @@ import { type Caller, Role, signedIn } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
 import { inCidrs, parseCidr } from '../platform/common/cidr.js';
 import { timeMs } from '../platform/common/clock.js';
-import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { errors, fieldError } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { same } from '../platform/common/read-only.js';
 import { dayOf, dayStart } from '../platform/common/time-zone.js';
 import { say } from '../platform/common/words/field-text.js';
@@ -228,7 +229,7 @@ export class SettingsService {
     return this.update('audit-rules', caller, seen, {}, input, (old) => {
       const { retention_days = old.retention_days } = input;
       if (retention_days !== old.retention_days && signedIn(caller).role < Role.Super)
-        throw errors.forbidden('Only a super administrator changes how long the audit log is kept');
+        throw errors.forbidden('retention_for_super');
       return { retention_days, rules: input.rules ? rulesOf(input.rules) : old.rules };
     });
   }

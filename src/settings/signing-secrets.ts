@@ -59,7 +59,7 @@ export class SigningSecrets {
   rotate(until: string): Promise<void> {
     return this.documents.change('security', async (_row, manager) => {
       const [current, ...older] = await this.list(manager);
-      if (!current) throw errors.notFound('A secret that signs logins');
+      if (!current) throw errors.notFound('signing_secret');
       await this.settings.put(SIGNED_WITH, JSON.stringify([{ ...current, until }, ...older]), manager);
       await this.settings.put(SIGNING_SECRET, this.fresh(), manager);
       const target = { type: 'settings', id: null, name: SIGNING_SECRET };

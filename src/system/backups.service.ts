@@ -11,7 +11,8 @@ import { type Actor, AuditService } from '../audit/audit.service.js';
 import { AuditLinker } from '../audit/linker.service.js';
 import { now } from '../platform/common/clock.js';
 import { downloads } from '../platform/common/downloads.js';
-import { AppError, CODES, errors } from '../platform/common/errors.js';
+import { AppError, errors } from '../platform/common/errors.js';
+import { CODES } from '../platform/common/words/codes.js';
 import { randomHex } from '../platform/common/hash.js';
 import { Logger } from '../platform/common/logger.js';
 import { VERSION } from '../platform/common/version.js';
@@ -77,12 +78,12 @@ export class BackupsService {
       });
     } catch (error) {
       if (!auto && error instanceof AppError && error.code === CODES.conflict.code)
-        throw errors.conflict('A backup is being written already; try again when it is done');
+        throw errors.conflict('backup_runs');
       const words = DISK[(error as NodeJS.ErrnoException).code ?? ''];
       const text = `The backup failed: ${words ?? (error as Error).message}`;
       this.logger.error({ err: error }, 'the backup failed');
       await this.events.emit('notice', { event: 'backup.failed', text });
-      throw words ? errors.failed(text) : error;
+      throw words ? errors.failed('backup_failed', { why: words }) : error;
     }
   }
 
@@ -108,7 +109,7 @@ export class BackupsService {
   /** Opens a backup for reading. @throws AppError 400001, 404001, 429001 while too many are being read */
   async read(file: string, caller: Caller): Promise<{ stream: Readable; size: number }> {
     const handle = await open(this.pathOf(file)).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? errors.notFound(`The backup ${file}`) : error;
+      throw error.code === 'ENOENT' ? errors.notFound('backup', { name: file }) : error;
     });
     let leave: (() => void) | undefined;
     try {
@@ -126,7 +127,7 @@ export class BackupsService {
   /** @throws AppError 400001, 404001 */
   async remove(file: string, actor: Actor): Promise<void> {
     await rm(this.pathOf(file)).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? errors.notFound(`The backup ${file}`) : error;
+      throw error.code === 'ENOENT' ? errors.notFound('backup', { name: file }) : error;
     });
     await this.audit.append(actor, { action: 'backup.delete', target: targetOf(file) });
   }

@@ -89,7 +89,7 @@ export class KeysService {
     if (!lost.length) return 'All secrets can be read.';
     const lines = lost.map(({ what, of, head }) => `  ${keyIdOf(head)}  ${what}: ${of}`);
     if (!confirmed) return ['No key that is here can read:', ...lines, '', WARNING].join('\n');
-    if (await this.jobs.someBegan()) throw errors.conflict(RUNS);
+    if (await this.jobs.someBegan()) throw errors.conflict('service_runs');
     // where there is no key at all, replacements of lost values need one
     this.box.prepare();
     const keys = [...new Set(lost.map(({ head }) => keyIdOf(head)))];
@@ -122,10 +122,6 @@ export class KeysService {
 
 const WARNING = `Nothing was changed. Look for the key first: in backups, on other replicas, in what sets SECRET_KEY.
 When it is lost for good, stop the service, and with --yes these values are dropped and have to be entered anew.`;
-
-const RUNS =
-  'A service works on this database, or did a moment ago. It has the key, or it could not have started: look there ' +
-  'first, then stop it. Nothing was changed';
 
 const AFTERWARDS = `Start the service; everybody signs in again where the secret that signs logins was among these.
 - accounts: their last_error tells which need their credentials anew (PUT /api/accounts/:id)

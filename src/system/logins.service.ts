@@ -63,7 +63,7 @@ export class LoginsService {
     const name = username.trim().toLowerCase();
     return this.db.transaction(async (manager) => {
       const unlocked = await this.limits.unlock(name, manager);
-      if (!unlocked) throw errors.notFound(`A lock of ${name}`);
+      if (!unlocked) throw errors.notFound('lock', { name });
       const target = { type: 'user', id: null, name };
       await this.audit.write(manager, actor, { action: 'auth.unlock', target, after: { unlocked } });
       return unlocked;

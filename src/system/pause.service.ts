@@ -15,7 +15,7 @@ export class PauseService {
   /** @throws AppError 409001 when it is not paused */
   async resume(actor: Actor): Promise<Resumed> {
     const paused = await this.installation.resume();
-    if (!paused) throw errors.conflict('It is not paused');
+    if (!paused) throw errors.conflict('not_paused');
     await this.audit.append(actor, { action: 'system.resume', before: { paused }, after: { paused: null } });
     return { resumed: true };
   }

@@ -62,15 +62,14 @@ export class MembersService {
     const { field, by } = searched(input);
     if (me.role < Role.Admin) {
       const wait = await this.limits.hit({ kind: 'members', network: `user ${me.userId}` }, ADDED);
-      if (wait) throw errors.tooMany('You added, or tried to add, too many members; try again later', wait);
+      if (wait) throw errors.tooMany('members_rate_limited', wait);
     }
     return this.teams.change(caller, teamId, need, async (manager, team) => {
       // locked: the user may be deleted or disabled concurrently
       const user = await this.users.lockActive(by, manager);
       if (!user) throw errors.field(field, 'is no active user', 'choice');
       const { id: user_id, username, nickname } = user;
-      if (await this.members.find(teamId, user_id, manager))
-        throw errors.taken(field, 'is a member of the team already');
+      if (await this.members.find(teamId, user_id, manager)) throw errors.taken(field, 'member_already');
       const joined_at = now();
       await this.members.insert({ team_id: teamId, user_id, role, joined_at }, manager);
       const member = { user_id, username, nickname, role, joined_at };
@@ -123,13 +122,13 @@ export class MembersService {
   private async assertOwnerLeft(manager: EntityManager, teamId: number, before: MemberView): Promise<void> {
     if (before.role !== 'owner') return;
     if (!(await this.members.hasOwner(teamId, manager))) {
-      throw errors.conflict('This is the last owner of the team; make another one first, or delete the team');
+      throw errors.conflict('last_owner');
     }
   }
 
   private async member(teamId: number, userId: number, manager?: EntityManager): Promise<MemberView> {
     const member = await this.members.find(teamId, userId, manager);
-    if (!member) throw errors.notFound('Member');
+    if (!member) throw errors.notFound('member');
     return member;
   }
 }

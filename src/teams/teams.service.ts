@@ -26,7 +26,7 @@ const target = ({ id, name }: Pick<TeamView, 'id' | 'name'>) => ({ type: 'team',
 /** @throws AppError 403001 unless the caller holds this right on the team, as its member or as an administrator */
 export function assertRight(me: Principal, team: Pick<TeamView, 'id' | 'my_role'>, need: TeamRight): void {
   if (me.role < Role.Admin && !HOLDERS[need].includes(team.my_role)) {
-    throw errors.forbidden(undefined, { required: `team:${team.id}:${need}` });
+    throw errors.forbidden('insufficient_permission', {}, { required: `team:${team.id}:${need}` });
   }
 }
 
@@ -112,7 +112,7 @@ export class TeamsService {
   async open(me: Principal, id: number, need: TeamRight, manager?: EntityManager): Promise<TeamView> {
     const row = await this.teams.find(id, me.userId, manager);
     assertRight(me, row ?? { id, my_role: null }, need);
-    if (!row) throw errors.notFound('Team');
+    if (!row) throw errors.notFound('team');
     return view(row);
   }
 

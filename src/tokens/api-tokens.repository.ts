@@ -20,6 +20,8 @@ export interface TokenRow {
   start_time: string | null;
   end_time: string | null;
   max_role: number;
+  /** of the creator */
+  language: string;
   is_active: boolean | number;
   created_at: string;
   last_used_at: string | null;
@@ -34,7 +36,7 @@ export interface TokenRow {
 /** SELECT of a `TokenRow`; a WHERE follows. */
 const SELECT_TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services,
     t.allowed_cidrs, t.rules, t.max_unused_days, t.start_time, t.end_time, t.max_role, t.is_active, t.created_at,
-    t.last_used_at, u.username, u.role, u.status,
+    t.last_used_at, u.username, u.language, u.role, u.status,
     ${HAS_FACTOR} AS has_factor,
     (SELECT content FROM settings WHERE name = 'security') AS security
   FROM api_tokens t JOIN users u ON u.id = t.user_id`;

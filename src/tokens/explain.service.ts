@@ -31,7 +31,7 @@ export class ExplainService {
   /** @throws AppError 400001 no such record, 404001 not the caller's own token */
   async ofToken(caller: Caller, id: number, question: ExplainInput): Promise<Explanation> {
     const row = await this.tokens.ownWithCreator(id, signedIn(caller).userId);
-    if (!row) throw errors.notFound('Token');
+    if (!row) throw errors.notFound('token');
     const usable = judgeToken(row, question.ip ?? caller.ip);
     if (!usable.allowed) return usable;
     const principal = tokenPrincipal(row);
@@ -44,7 +44,7 @@ export class ExplainService {
   /** What a user may do when signed in. @throws AppError 400001, 404001 */
   async ofUser(id: number, question: ExplainInput): Promise<Explanation> {
     const user = await this.users.standingWithFactor(id);
-    if (!user) throw errors.notFound('User');
+    if (!user) throw errors.notFound('user');
     const { username, role } = user;
     if (user.status !== 1) return { allowed: false, reason: 'The user is disabled', rule: null, source: 'creator' };
     if (lacksFactor(user, await this.settings.securityFor(role)) && !(await this.provesElsewhere(id)))

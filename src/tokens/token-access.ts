@@ -47,6 +47,7 @@ export const tokenPrincipal = (row: TokenRow): Principal => ({
   kind: 'token',
   userId: row.user_id,
   username: row.username,
+  language: row.language,
   role: Math.min(row.max_role, row.role),
   sessionId: null,
   lacksSecondFactor: false,

@@ -136,10 +136,9 @@ export class TokensService implements OnModuleInit {
       // parallel creations would all count before any of them inserts
       await this.users.lock(me.userId, manager);
       // a session that ended meanwhile must not leave a token behind
-      if (!(await this.sessions.exists(me.sessionId, manager)))
-        throw errors.unauthenticated('Your session has ended; sign in again');
+      if (!(await this.sessions.exists(me.sessionId, manager))) throw errors.unauthenticated('session_ended_meanwhile');
       if ((await this.tokens.count(me.userId, manager)) >= MAX_PER_USER) {
-        throw errors.conflict(`A user may have ${MAX_PER_USER} tokens; delete one first`);
+        throw errors.conflict('too_many_tokens', { max: MAX_PER_USER });
       }
       const created: ApiToken = { ...row, id: await this.tokens.insert(row, manager) };
       await this.notices.tell(manager, {
@@ -179,7 +178,7 @@ export class TokensService implements OnModuleInit {
       // of two concurrent rotations one wins, and the secret of the other is never returned
       const changes = { token_hash: sha256(token), ...previous };
       if (!(await this.tokens.replaceSecret(id, row.token_hash, changes, manager)))
-        throw errors.conflict('The token was rotated just now');
+        throw errors.conflict('token_rotated');
       await this.audit.write(manager, caller, {
         action: 'token.rotate',
         target: target(row),
@@ -198,14 +197,14 @@ export class TokensService implements OnModuleInit {
   /** The token of this request. @throws AppError 403001 for a login */
   async self(caller: Caller): Promise<TokenSelf> {
     const { token, role, username } = signedIn(caller);
-    if (!token) throw errors.forbidden('Only an API token can ask what it may do; GET /api/tokens lists yours');
+    if (!token) throw errors.forbidden('token_only');
     return { ...view(await this.tokens.get(token.id)), role, username };
   }
 
   async setActive(caller: Caller, id: number, is_active: boolean): Promise<TokenView> {
     const row = await this.own(caller, id);
     if (is_active && row.narrowed && row.allowed_domains.length === 0) {
-      throw errors.conflict('All domains of this token were deleted; create a new token');
+      throw errors.conflict('token_domains_gone');
     }
     await this.db.transaction(async (manager) => {
       await this.tokens.update(id, { is_active }, manager);
@@ -231,7 +230,7 @@ export class TokensService implements OnModuleInit {
   /** @throws AppError 404001, for tokens of other users, too: ids reveal nothing */
   private async own(caller: Caller, id: number): Promise<ApiToken> {
     const row = await this.tokens.own(id, signedIn(caller).userId);
-    if (!row) throw errors.notFound('Token');
+    if (!row) throw errors.notFound('token');
     return row;
   }
 

@@ -11,7 +11,8 @@ import { relativeName } from '../dns/names.js';
 import { systemAccess } from '../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
-import { AppError, CODES, errors, fieldError } from '../platform/common/errors.js';
+import { AppError, errors, fieldError } from '../platform/common/errors.js';
+import { CODES } from '../platform/common/words/codes.js';
 import { Logger } from '../platform/common/logger.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { clipped } from '../platform/outbound/outbound-error.js';
@@ -244,9 +245,7 @@ export function taken(conflicts: readonly Conflict[], ingress: readonly { hostna
     return fieldError(`ingress.${at}.hostname`, inTheWay(conflict), 'conflict', { id: conflict.record.id });
   });
   const words = list.map(({ message }) => message).join('; ');
-  return errors.conflict(`Nothing was changed: ${words}. Change or delete it, or send dns_managed: false`, {
-    errors: list,
-  });
+  return errors.conflict('hostnames_taken', { words }, { errors: list });
 }
 
 export const namesIn = ({ zones }: NamePlaces): string[] => zones.flatMap(({ hostnames }) => hostnames);

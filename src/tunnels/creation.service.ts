@@ -121,7 +121,7 @@ export class Creation {
         await held.confirm(manager);
         const kept = await this.repository.update(id, { state: 'ready', version, status }, manager);
         // it was deleted with its account
-        if (!kept) throw errors.notFound('Account');
+        if (!kept) throw errors.notFound('account');
         await this.audit.write(manager, me, {
           action: 'tunnel.create',
           target: targetOf(after),
@@ -158,10 +158,8 @@ export class Creation {
     const { remote_account: owner, account_id, dns_managed } = row;
     const known = await this.repository.known(remote.id, remote.mark);
     if (known) throw nameTaken(remote.name, known);
-    const exists = `The provider has a tunnel ${remote.name} already`;
-    if (remote.local)
-      throw errors.conflict(`${exists}, whose rules are in a file beside its connector: they cannot be set from here`);
-    if (withRules) throw errors.conflict(`${exists}: leave "ingress" out to adopt it as it is, and change it then`);
+    if (remote.local) throw errors.conflict('tunnel_rules_local', { name: remote.name });
+    if (withRules) throw errors.conflict('tunnel_there', { name: remote.name });
     const { version, ingress: held } = await api.config(owner, remote.id);
     const ingress = heldRules(held);
     const connections = await api.connections(owner, remote.id);

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { toAscii, zoneName } from '../dns/names.js';
-import { errors, type FieldError, fieldError, InvalidRecord } from '../platform/common/errors.js';
+import { errors, fieldError, InvalidRecord } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { costOf } from '../platform/common/patterns.js';
 import { same } from '../platform/common/read-only.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
@@ -137,7 +138,7 @@ export function heldRules(rules: readonly RemoteRule[]): RemoteRule[] {
     ...named({ hostname: hostname === '*' ? '' : hostname, path }),
     ...rest,
   }));
-  if (!fits(held)) throw errors.conflict(`The provider holds more than ${MAX_BYTES} bytes of rules of the tunnel`);
+  if (!fits(held)) throw errors.conflict('tunnel_rules_large', { max: MAX_BYTES });
   return held;
 }
 

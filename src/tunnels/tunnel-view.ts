@@ -39,7 +39,8 @@ export function assertSeen(conditions: Conditions, row: TunnelRow): void {
 
 /** 409001: another tunnel has the name. @param known the one that is known here */
 export function nameTaken(name: string, known?: TunnelRow) {
-  const more = known && known.state !== 'ready' ? `, and is ${known.state}` : '';
-  const words = `there is a tunnel ${name} already${known ? ` (id ${known.id}${more})` : ' at the provider'}`;
-  return errors.taken('name', words, known && { id: known.id });
+  if (!known) return errors.taken('name', 'tunnel_name_at_provider', { name });
+  const { id, state } = known;
+  if (state === 'ready') return errors.taken('name', 'tunnel_name_known', { name, id }, { id });
+  return errors.taken('name', 'tunnel_name_unready', { name, id, state }, { id });
 }

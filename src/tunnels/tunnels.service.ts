@@ -123,7 +123,7 @@ export class TunnelsService {
     const changes = { ingress, version, name, dns_managed, unmanaged, unsettled, last_error: null };
     await this.db.transaction(async (manager) => {
       await held.confirm(manager);
-      if (!(await this.repository.update(row.id, changes, manager))) throw errors.notFound('Tunnel');
+      if (!(await this.repository.update(row.id, changes, manager))) throw errors.notFound('tunnel');
       await this.audit.write(manager, me, {
         action: 'tunnel.update',
         target: targetOf(after),
@@ -149,9 +149,8 @@ export class TunnelsService {
     const config = ask ? await api.config(row.remote_account, row.tunnel_id as string) : null;
     const { version, rest } = config ?? { version: row.version, rest: {} };
     if (expected !== null && version !== expected) {
-      const words = `Somebody else has changed the configuration since: it is version ${version}, not ${expected}`;
       if (config) await this.repository.updateIfUnchanged(row, rulesOf(row, config));
-      throw errors.conflict(`${words}; read the tunnel again`);
+      throw errors.conflict('tunnel_version', { version: version ?? 0, expected });
     }
     return { rest };
   }
@@ -167,7 +166,7 @@ export class TunnelsService {
       if (row.state === 'creating') {
         await this.repository.update(id, { hold_reason: null, ...makerOf(me) });
         if (await this.settling.undo(row, held, me, row.last_error ?? 'It was deleted while it was made')) return;
-        throw errors.conflict('The provider may still be at its creation; try again in a minute');
+        throw errors.conflict('tunnel_being_created');
       }
       const { provider } = await this.connections.of(row.account_id);
       const open = async () => (await provider.tunnels.connections(row.remote_account, row.tunnel_id as string)).length;
@@ -176,7 +175,7 @@ export class TunnelsService {
       await this.repository.update(id, { state: 'deleting', forced, hold_reason: null, ...makerOf(me) });
       if (await this.settling.finish({ ...row, state: 'deleting', forced }, held, me)) return;
       if (!forced) throw inUse();
-      throw errors.conflict('Its connectors are still there, without a valid secret; it is deleted as soon as they go');
+      throw errors.conflict('tunnel_connectors_left');
     });
   }
 
@@ -198,8 +197,8 @@ export class TunnelsService {
       await this.settling.settle(id, held);
       const row = await this.row(id);
       if (row.state === 'ready' && !row.unsettled) return work(row, held);
-      const why = row.last_error ? ` (${row.last_error})` : '';
-      throw errors.conflict(`Something was begun with the tunnel and is not ended yet${why}; try again in a minute`);
+      if (row.last_error) throw errors.conflict('tunnel_unfinished_because', { why: row.last_error });
+      throw errors.conflict('tunnel_unfinished');
     });
   }
 
@@ -211,7 +210,7 @@ export class TunnelsService {
 
   private async row(id: number): Promise<TunnelRow> {
     const row = await this.repository.find(id);
-    if (!row) throw errors.notFound('Tunnel');
+    if (!row) throw errors.notFound('tunnel');
     return row;
   }
 }
@@ -225,7 +224,7 @@ const tooMany = () =>
       max: MAX_BYTES,
     },
   );
-const inUse = () => errors.conflict('Connectors run the tunnel; stop them first, or use ?force=true');
+const inUse = () => errors.conflict('tunnel_needs_force');
 
 /** The hostnames that have CNAMEs before and after a change, and those of them that are given up. */
 function hostnamesOfChange(row: TunnelRow, ingress: RemoteRule[], dnsManaged: boolean) {

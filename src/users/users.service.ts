@@ -3,7 +3,8 @@ import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import { type Caller, Role } from '../access/access.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { now } from '../platform/common/clock.js';
-import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { errors, fieldError } from '../platform/common/errors.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { randomHex } from '../platform/common/hash.js';
 import type { OrUndefined } from '../platform/common/validation.js';
 import { Db, isDuplicate } from '../platform/database/db.js';
@@ -71,7 +72,7 @@ export class UsersService {
 
   /** Self-registration. @throws AppError 400001, 403001 where that is off, 409001 */
   async register(input: NewUser, caller: Caller): Promise<UserView> {
-    if (!(await this.settings.read('general')).registration_enabled) throw errors.forbidden('Registration is off');
+    if (!(await this.settings.read('general')).registration_enabled) throw errors.forbidden('registration_off');
     return this.create(input, Role.User, 'auth.register', caller);
   }
 
@@ -167,7 +168,7 @@ export class UsersService {
 
   private async duplicate({ username_key }: NewRow) {
     return (await this.users.isTaken('username_key', username_key))
-      ? errors.taken('username', 'exists already')
-      : errors.taken('email', 'belongs to another user');
+      ? errors.taken('username', 'username_exists')
+      : errors.taken('email', 'email_taken');
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { FIELD_CODES } from '../../src/platform/common/errors.js';
+import { FIELD_CODES } from '../../src/platform/common/words/codes.js';
 import { type Answer, type Client, startService } from '../support/server.js';
 import { made, refused } from '../support/world.js';
 

@@ -21,7 +21,7 @@ import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/no
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
 import type { BootstrapView, SiteView } from '../../src/overview/site.dto.js';
 import type { StreamTicket } from '../../src/overview/stream.dto.js';
-import type { FieldError } from '../../src/platform/common/errors.js';
+import type { FieldError } from '../../src/platform/common/words/codes.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';

@@ -13,7 +13,8 @@ import {
   Min,
   MinLength,
 } from 'class-validator';
-import { allOf, errors, type FieldError, fieldError, fieldErrorsOf } from '../../src/platform/common/errors.js';
+import { allOf, errors, fieldError, fieldErrorsOf } from '../../src/platform/common/errors.js';
+import { type FieldError } from '../../src/platform/common/words/codes.js';
 import { assertUnchanged, same, TakesBack } from '../../src/platform/common/read-only.js';
 import { alsoJudge, validationPipe } from '../../src/platform/common/validation.js';
 

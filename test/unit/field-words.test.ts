@@ -5,14 +5,8 @@ import { describe, it } from '@jest/globals';
 import { getMetadataStorage } from 'class-validator';
 import fc from 'fast-check';
 import { readRecord } from '../../src/dns/record.js';
-import {
-  allOf,
-  errors,
-  type FieldError,
-  fieldError,
-  fieldErrorsOf,
-  InvalidRecord,
-} from '../../src/platform/common/errors.js';
+import { allOf, errors, fieldError, fieldErrorsOf, InvalidRecord } from '../../src/platform/common/errors.js';
+import { type FieldError } from '../../src/platform/common/words/codes.js';
 import { fill, ruleText, say } from '../../src/platform/common/words/field-text.js';
 import { chineseOf, fieldMessageIn } from '../../src/platform/common/words/field-words.js';
 import { FIELD_WORD_PARTS, FIELD_WORDS } from '../../src/platform/common/words/fields/index.js';

@@ -90,7 +90,7 @@ export class UserAdministration {
         return hash ? { ...userView(after), holds: await this.holdings.of(manager, id) } : userView(after);
       });
     } catch (error) {
-      if (isDuplicate(error)) throw errors.taken('email', 'belongs to another user');
+      if (isDuplicate(error)) throw errors.taken('email', 'email_taken');
       throw error;
     }
   }
@@ -101,7 +101,7 @@ export class UserAdministration {
       const user = await this.find(id, manager);
       const revoked = await this.holdings.revoke(manager, id, second_factor);
       if (user.role === Role.Super && !(await this.users.someCanSignIn(Role.Super, manager)))
-        throw errors.conflict('No active super administrator would have a way to sign in; set a password first');
+        throw errors.conflict('no_sign_in_left');
       const entry = { action: 'user.revoke_all', target: target(user), after: revoked };
       await this.audit.write(manager, caller, entry);
       return revoked;
@@ -137,8 +137,7 @@ export class UserAdministration {
   }
 
   private async assertSuperLeft(manager: EntityManager): Promise<void> {
-    if (!(await this.users.hasSuper(manager)))
-      throw errors.conflict('This is the last active super administrator; make another one first');
+    if (!(await this.users.hasSuper(manager))) throw errors.conflict('last_super_administrator');
   }
 
   /** @returns the hash of a password that is given @throws AppError 400001 naming all that is wrong, 404001 */
@@ -155,7 +154,7 @@ export class UserAdministration {
 
   private async find(id: number, manager?: EntityManager): Promise<User> {
     const user = await this.users.find({ id }, manager);
-    if (!user) throw errors.notFound('User');
+    if (!user) throw errors.notFound('user');
     return user;
   }
 }

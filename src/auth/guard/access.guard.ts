@@ -9,6 +9,7 @@ import {
   hasScope,
   type Principal,
   Role,
+  type SessionFault,
   type TokenLimits,
   type ZoneRequest,
 } from '../../access/access.js';
@@ -28,25 +29,23 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** paths of the controllers whose routes write to providers */
 const AT_PROVIDERS = /^(accounts|domains|tunnels)\b/;
 
-const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
-
 /** Throws our own errors instead of those of Passport. */
-const words = <T>(error: unknown, principal: T | false, message: string): T => {
+const own = <T>(error: unknown, principal: T | false, reason: SessionFault | 'no_token' | 'api_token_invalid'): T => {
   if (error) throw error;
   if (principal) return principal;
-  throw errors.unauthenticated(message);
+  throw errors.unauthenticated(reason);
 };
 
 class JwtGuard extends AuthGuard('jwt') {
   override handleRequest<T>(error: unknown, principal: T | false, _info: unknown, context: ExecutionContext): T {
-    const credential = credentialOf(context.switchToHttp().getRequest());
-    return words(error, principal, credential ? 'Invalid token' : 'No token provided');
+    const request = context.switchToHttp().getRequest<ZoneRequest>();
+    return own(error, principal, credentialOf(request) ? (request.sessionFault ?? 'session_invalid') : 'no_token');
   }
 }
 
 class ApiTokenGuard extends AuthGuard('api-token') {
   override handleRequest<T>(error: unknown, principal: T | false): T {
-    return words(error, principal, 'Invalid or expired token');
+    return own(error, principal, 'api_token_invalid');
   }
 }
 
@@ -75,17 +74,17 @@ export class AccessGuard implements CanActivate {
     await this.assertReady();
     // those of foreign protocols may change by GET, too
     if (isForeign() || !READS.has(request.method)) this.assertMayChange(context.getClass(), rule);
-    if (!rule) throw errors.forbidden('This route does not declare who may call it');
+    if (!rule) throw errors.forbidden('undeclared_route');
     if (rule.public) return true;
 
     const byTicket = rule.tickets && request.query.ticket !== undefined;
     const principal = await (byTicket ? this.takeTicket(request) : this.signIn(context, request));
     request.caller.principal = principal;
     if (principal.lacksSecondFactor && !rule.unproven) {
-      throw errors.forbidden(NO_SECOND_FACTOR, { required: '2fa' });
+      throw errors.forbidden('second_factor_required', {}, { required: '2fa' });
     }
     const role = rule.role ?? Role.User;
-    if (principal.role < role) throw errors.forbidden(undefined, { required: `role:${role}` });
+    if (principal.role < role) throw errors.forbidden('insufficient_permission', {}, { required: `role:${role}` });
     if (principal.token) this.assertTokenMayCall(rule, principal.token);
     if (rule.domain) {
       const { id, domain_id } = request.params as Record<string, string>;
@@ -109,37 +108,39 @@ export class AccessGuard implements CanActivate {
   private async takeTicket(request: ZoneRequest): Promise<Principal> {
     const proof = await this.tickets.take(request, request.query.ticket);
     const principal = await this.tickets.judge(proof, request.caller.ip, true);
-    if (!principal || ('exp' in proof && proof.exp * 1000 <= timeMs()))
-      throw errors.unauthenticated('The credential of the ticket has ended');
+    if (!principal || ('exp' in proof && proof.exp * 1000 <= timeMs())) throw errors.unauthenticated('ticket_ended');
     request.ticket = proof;
     return principal;
   }
 
   private async assertReady(): Promise<void> {
-    if (!this.database.configured)
-      throw errors.notReady('Not initialised yet: open the setup page, or POST /api/init/database');
-    if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
-    if (!(await this.users.someExist())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
+    if (!this.database.configured) throw errors.notReady('setup_needed');
+    if (!this.database.open) throw errors.notReady('database_down', 5);
+    if (!(await this.users.someExist())) throw errors.notReady('administrator_needed');
   }
 
   /** @throws AppError 503001 when the schema is of another version, or a copy would write to providers */
   private assertMayChange(controller: object, rule: AccessRule | undefined): void {
     const { unfit } = this.database;
-    if (unfit) throw errors.notReady(unfit, 30);
+    if (unfit) throw errors.notReady('schema_unfit', 30, { words: unfit });
     if (rule?.inCopy) return;
     const path = String(Reflect.getMetadata(PATH_METADATA, controller));
     if (isForeign() || AT_PROVIDERS.test(path)) this.installation.assertWorks();
   }
 
   private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {
-    if (rule.noTokens) throw errors.forbidden('API tokens may not call this route; use a login', { required: 'login' });
+    if (rule.noTokens) throw errors.forbidden('login_required', {}, { required: 'login' });
     const scope = rule.scope === undefined ? '*' : rule.scope;
     if (!hasScope(allowedServices, scope))
-      throw errors.forbidden(`The token lacks the scope ${scope}`, { required: scope });
+      throw errors.forbidden('scope_missing', { scope: String(scope) }, { required: scope });
     if ((allowedDomains || rules) && !rule.domain && !rule.narrowed) {
-      throw errors.forbidden('A token that is narrowed to domains or by rules may only call routes of its domains', {
-        required: '*',
-      });
+      throw errors.forbidden(
+        'token_narrowed',
+        {},
+        {
+          required: '*',
+        },
+      );
     }
   }
 }

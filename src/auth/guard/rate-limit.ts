@@ -34,13 +34,10 @@ type Limited = ZoneRequest & { bucket?: Bucket };
 /** The result of counting a request. */
 interface Counted {
   /** why it is refused; null: it is admitted */
-  refused: string | null;
+  refused: 'rate_limited' | 'changes_rate_limited' | null;
   left: number;
   seconds: number;
 }
-
-const REQUESTS = 'Too many requests; try again later';
-const CHANGES = 'Too many changes of records; try again later';
 
 /** The number of record changes of a request, by its audit action; each entry of a list counts. */
 function changesOf(action: unknown, body: unknown): number {
@@ -107,7 +104,7 @@ export class RateGuard extends ThrottlerGuard {
     const hits = await this.storageService.increment(sha256(key), ttl, limit, ttl, name);
     const left = hits.isBlocked ? 0 : Math.max(0, limit - hits.totalHits);
     const seconds = Math.max(1, hits.isBlocked ? hits.timeToBlockExpire : hits.timeToExpire);
-    return { refused: hits.isBlocked ? REQUESTS : null, left, seconds };
+    return { refused: hits.isBlocked ? 'rate_limited' : null, left, seconds };
   }
 
   private async evenly({ limit, key, changes }: Bucket): Promise<Counted> {
@@ -115,10 +112,11 @@ export class RateGuard extends ThrottlerGuard {
     const size = sizeOf(limit);
     const requests = await buckets.fill(sha256(key), 1, size);
     const left = Math.max(0, Math.floor(size.burst - requests.used));
-    if (!requests.taken) return { refused: REQUESTS, left: 0, seconds: secondsUntilFree(size, requests.used) };
+    if (!requests.taken) return { refused: 'rate_limited', left: 0, seconds: secondsUntilFree(size, requests.used) };
     // counted separately: reading stays possible after many changes
     const made = changes ? await buckets.fill(sha256(`${key}|changes`), changes, size) : null;
-    if (made && !made.taken) return { refused: CHANGES, left: 0, seconds: secondsUntilFree(size, made.used) };
+    if (made && !made.taken)
+      return { refused: 'changes_rate_limited', left: 0, seconds: secondsUntilFree(size, made.used) };
     return { refused: null, left, seconds: Math.max(1, Math.ceil(requests.used / size.perSecond)) };
   }
 }

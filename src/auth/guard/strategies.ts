@@ -55,7 +55,11 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
     request: ZoneRequest,
     { sid, sub, exp }: { sub?: string; sid?: string; exp?: number },
   ): Promise<Principal | null> {
-    if (!exp || exp * 1000 <= timeMs()) return null;
+    if (!exp || exp * 1000 <= timeMs()) {
+      request.sessionFault = 'session_expired';
+      return null;
+    }
+    request.sessionFault = 'session_ended';
     return this.judge(sid, sub, request.caller.ip, true);
   }
 
@@ -74,12 +78,13 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
     if (used && row.last_active_at < now(-TOUCH_MS)) {
       await this.sessions.touch(row.id, now());
     }
-    const { user_id: userId, username, role, id: sessionId } = row;
+    const { user_id: userId, username, language, role, id: sessionId } = row;
     const required = security.require_2fa_role;
     return {
       kind: 'user',
       userId,
       username,
+      language,
       role,
       sessionId,
       lacksSecondFactor: required !== null && role >= required && !showedSecondFactor(amrOf(row.amr)),
@@ -113,8 +118,8 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     const row = await this.tokens.bySecret(hash, now());
     if (!row) return null;
     const { allowed, source, reason } = judgeToken(row, ip);
-    if (source === 'network' && !allowed) throw errors.forbidden(reason, { required: 'network' });
-    if (reason === NO_FACTOR) throw errors.forbidden(reason, { required: '2fa' });
+    if (source === 'network' && !allowed) throw errors.forbidden('token_network', { ip }, { required: 'network' });
+    if (reason === NO_FACTOR) throw errors.forbidden('creator_lacks_second_factor', {}, { required: '2fa' });
     if (!allowed) return null;
     if (used) this.uses.count(row.id, ip);
     if (used && (!row.last_used_at || row.last_used_at < now(-TOUCH_MS))) {

@@ -42,7 +42,7 @@ export class Tickets {
     if (credentialOf(request) !== null)
       throw errors.validation([fieldError('ticket', 'takes the place of Authorization: leave out one', 'conflict')]);
     const found = typeof ticket === 'string' ? await this.challenges.take<Proof>('ticket', ticket) : null;
-    if (!found) throw errors.unauthenticated('The ticket is unknown, used or over: ask for another one');
+    if (!found) throw errors.unauthenticated('ticket_unknown');
     return found.content;
   }
 

@@ -54,7 +54,7 @@ export class LoginService {
         (found?.status === 1 && found.password_hash) || null,
         hashing,
       );
-      if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
+      if (!found || !good) throw errors.unauthenticated('wrong_credentials');
       if (found.totp_enabled) await this.codes.within(attempt, found, input);
       return found;
     });
@@ -67,7 +67,7 @@ export class LoginService {
     const { sessionId, userId, role } = signedIn(caller);
     const { session } = await this.settings.securityFor(role);
     const row = await this.sessions.named(sessionId);
-    if (!row) throw errors.unauthenticated('Invalid token');
+    if (!row) throw errors.unauthenticated('session_invalid');
     return { token: await this.key.sign(userId, row, session.token_minutes) };
   }
 
@@ -75,7 +75,7 @@ export class LoginService {
   async me(caller: Caller): Promise<UserView> {
     const { userId, role } = signedIn(caller);
     const user = await this.users.shown(userId);
-    if (!user) throw errors.unauthenticated('Invalid token');
+    if (!user) throw errors.unauthenticated('session_invalid');
     return { ...userView(user), role };
   }
 

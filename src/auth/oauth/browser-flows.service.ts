@@ -43,7 +43,7 @@ export class BrowserFlows {
     response: Response,
   ): Promise<AuthorizationUrl> {
     const browser = markBrowser(request, response, await this.settings.publicUrl());
-    await this.sessions.assertFresh(caller, 'Sign in again to bind a sign-in at a provider');
+    await this.sessions.assertFresh(caller, 'fresh_for_binding');
     const { userId, sessionId } = signedIn(caller);
     return { auth_url: await this.oauth.start(input, browser, { userId, sessionId: sessionId as number }) };
   }

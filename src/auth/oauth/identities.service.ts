@@ -57,10 +57,9 @@ export class IdentitiesService {
     try {
       await this.db.transaction(async (manager) => {
         const owner = await this.identities.owner(person, manager);
-        if (owner && owner !== userId) throw errors.conflict('This sign-in is bound to another user');
+        if (owner && owner !== userId) throw errors.conflict('binding_of_another');
         if (!owner) {
-          if (await this.identities.at(provider, userId, manager))
-            throw errors.conflict('You have bound another sign-in of this provider; unbind it first');
+          if (await this.identities.at(provider, userId, manager)) throw errors.conflict('binding_of_provider');
           await this.identities.insert(userId, provider, person, now(), manager);
         }
         const target = { type: 'user', id: userId, name: username };
@@ -71,7 +70,7 @@ export class IdentitiesService {
         });
       });
     } catch (error) {
-      if (isDuplicate(error)) throw errors.conflict('This sign-in was bound just now');
+      if (isDuplicate(error)) throw errors.conflict('bound_just_now');
       throw error;
     }
   }
@@ -81,7 +80,7 @@ export class IdentitiesService {
     const { userId, username } = signedIn(caller);
     await this.db.transaction(async (manager) => {
       const bound = await this.identities.at(provider, userId, manager);
-      if (!bound || !(await this.identities.delete(provider, userId, manager))) throw errors.notFound('Such a binding');
+      if (!bound || !(await this.identities.delete(provider, userId, manager))) throw errors.notFound('binding');
       await this.signInMethods.assertLeft(manager, userId);
       const target = { type: 'user', id: userId, name: username };
       await this.audit.write(manager, caller, { action: 'oauth.unbind', target, before: { provider, ...bound } });

@@ -61,8 +61,8 @@ export class OauthLogin {
       return returned.bind ? await this.bind(returned, returned.bind, caller) : await this.signIn(returned, caller);
     } catch (error) {
       if (!(error instanceof SignInRefused)) throw error;
-      if (returned?.bind) throw errors.unauthenticated(error.message);
-      return this.refusals.refuse(caller, returned?.provider.key ?? '', error.why, error.message);
+      if (returned?.bind) throw error.refusal;
+      return this.refusals.refuse(caller, returned?.provider.key ?? '', error.why, error.refusal);
     }
   }
 
@@ -70,8 +70,7 @@ export class OauthLogin {
     const person = await identify();
     let userId = await this.identities.owner(person);
     if (!userId && !provider.auto_create) {
-      const words = 'No account is bound to this sign-in; sign in another way and bind it first';
-      throw new SignInRefused(`${person.name} is bound to no account`, words);
+      throw new SignInRefused(`${person.name} is bound to no account`, errors.unauthenticated('no_account_bound'));
     }
     userId ??= await this.bindings.adopt(provider.key, person, caller);
     const user = await this.users.get(userId);
@@ -109,8 +108,12 @@ export class OauthLogin {
   }
 
   private tooLate(caller: Caller, name: string): Promise<never> {
-    const words = 'The sign-in took too long or was used; start again';
-    return this.refusals.refuse(caller, name, 'unknown, used or expired challenge', words);
+    return this.refusals.refuse(
+      caller,
+      name,
+      'unknown, used or expired challenge',
+      errors.unauthenticated('sign_in_too_late'),
+    );
   }
 
   private async bind({ provider, identify }: Returned, binder: Binder, caller: Caller): Promise<OauthResult> {
@@ -137,7 +140,7 @@ export class OauthLogin {
     const user = await this.users.find({ id: userId, status: 1 });
     const live = user ? await this.sessions.list(userId, (await this.settings.securityFor(user.role)).session) : [];
     if (!user || !live.some(({ id }) => Number(id) === sessionId))
-      throw new SignInRefused('the session that began has ended', 'Your session has ended; sign in and bind again');
+      throw new SignInRefused('the session that began has ended', errors.unauthenticated('binding_session_ended'));
     caller.principal = userPrincipal(user, sessionId);
   }
 }

@@ -87,14 +87,13 @@ export class OauthService {
    */
   async finish(input: OauthCallback, browser: string | null): Promise<Returned> {
     const found = await this.challenges.take<Pending>('oauth', input.state);
-    if (!found)
-      throw new SignInRefused('unknown, used or expired state', 'The sign-in took too long or was used; start again');
+    if (!found) throw new SignInRefused('unknown, used or expired state', errors.unauthenticated('sign_in_too_late'));
     const { content: pending } = found;
     if (!browser || sha256(browser) !== pending.browser)
-      throw new SignInRefused('another browser', 'The sign-in was begun in another browser; start again here');
+      throw new SignInRefused('another browser', errors.unauthenticated('sign_in_other_browser'));
     const provider = (await this.settings.oauthProviders()).find(({ key }) => key === pending.provider);
     if (!provider || issuerOf(provider) !== pending.issuer)
-      throw new SignInRefused('the provider was changed meanwhile', 'The provider was changed; start again');
+      throw new SignInRefused('the provider was changed meanwhile', errors.unauthenticated('sign_in_provider_changed'));
     const identify = async () => {
       if (input.error) throw denied(input.error, provider.name);
       return this.clients.identify(provider, { ...pending, state: input.state }, input.code as string, input.iss);
@@ -110,7 +109,7 @@ export class OauthService {
         say('must be one of {values}', { values: providers.map((p) => p.key).join(', ') }),
       );
     const found = key ? providers.find((provider) => provider.key === key) : providers[0];
-    if (!found) throw errors.notFound('Such a sign-in provider');
+    if (!found) throw errors.notFound('sign_in_provider');
     return found;
   }
 }
@@ -120,6 +119,8 @@ function denied(error: string, name: string): SignInRefused {
   const word = /^[a-z_]{1,40}$/.test(error) ? error : 'an error';
   return new SignInRefused(
     `the provider answered ${word}`,
-    error === 'access_denied' ? `The sign-in at ${name} was denied` : `${name} refused the sign-in`,
+    errors.unauthenticated(error === 'access_denied' ? 'sign_in_denied' : 'sign_in_provider_refused', {
+      provider: name,
+    }),
   );
 }

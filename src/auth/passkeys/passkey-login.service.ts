@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/access.js';
 import { now } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
 import { Logger } from '../../platform/common/logger.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersRepository } from '../../users/users.repository.js';
@@ -58,7 +59,7 @@ export class PasskeyLoginService {
   async finish(input: PasskeyLoginFinish, caller: Caller): Promise<LoginResult> {
     const found = await this.verify(input);
     if ('user' in found) return this.signIn.signIn(found.user, caller, ['passkey']);
-    return this.refusals.refuse(caller, found.name, found.refused, 'The passkey was refused');
+    return this.refusals.refuse(caller, found.name, found.refused, errors.unauthenticated('passkey_refused'));
   }
 
   /** Verifies an assertion. The challenge is used up in any case. */

@@ -109,7 +109,7 @@ export class PasskeysService {
     try {
       return await this.db.transaction((manager) => this.store(manager, credential, input.name, caller, me));
     } catch (error) {
-      if (isDuplicate(error)) throw errors.conflict('This passkey is registered already');
+      if (isDuplicate(error)) throw errors.conflict('passkey_known');
       throw error;
     }
   }
@@ -158,7 +158,7 @@ export class PasskeysService {
 
   private async own(manager: EntityManager, id: number, userId: number): Promise<PasskeyView> {
     const found = await this.passkeys.find({ id, user_id: userId }, manager);
-    if (!found) throw errors.notFound('The passkey');
+    if (!found) throw errors.notFound('passkey');
     return view(found);
   }
 
@@ -186,7 +186,8 @@ export class PasskeysService {
     const names = (await this.passkeys.of(me.userId, manager)).map(({ name }) => name);
     assertMayAdd(me, names.length);
     // a session that ended during the ceremony must not leave a passkey behind
-    if (!(await this.sessions.showed(manager, me.sessionId, 'passkey'))) throw errors.unauthenticated('Invalid token');
+    if (!(await this.sessions.showed(manager, me.sessionId, 'passkey')))
+      throw errors.unauthenticated('session_invalid');
     const row = {
       user_id: me.userId,
       name: wanted ?? freeName(names),
@@ -211,9 +212,8 @@ export class PasskeysService {
  * @throws AppError 403001, 409001
  */
 function assertMayAdd({ lacksSecondFactor }: Principal, existing: number): void {
-  if (existing && lacksSecondFactor)
-    throw errors.forbidden('You have a passkey; sign in with it to add another', { required: '2fa' });
-  if (existing >= MOST) throw errors.conflict(`A user has at most ${MOST} passkeys; delete one first`);
+  if (existing && lacksSecondFactor) throw errors.forbidden('passkey_to_add', {}, { required: '2fa' });
+  if (existing >= MOST) throw errors.conflict('too_many_passkeys', { max: MOST });
 }
 
 /** `Passkey 1`, or the first number that no other has. */

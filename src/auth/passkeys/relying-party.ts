@@ -44,8 +44,7 @@ export class RelyingParty {
    */
   async identity(): Promise<{ id: string; origin: string }> {
     const { hostname, origin } = new URL(await this.settings.publicUrl());
-    if (isIP(hostname.replace(/^\[|\]$/g, '')))
-      throw errors.conflict('Passkeys need a host name as public address (BASE_URL), not an IP address');
+    if (isIP(hostname.replace(/^\[|\]$/g, ''))) throw errors.conflict('passkeys_need_host');
     return { id: hostname, origin };
   }
 

@@ -50,7 +50,7 @@ export class Attempts {
     const locked = await this.limits.hit(attempt, rule);
     if (locked) {
       await this.refusals.log(caller, username, 'locked');
-      throw errors.locked('The account is locked after too many failed logins; try again later', locked);
+      throw errors.locked('account_locked', locked);
     }
     try {
       const result = await check(attempt);

@@ -65,7 +65,7 @@ export class PasswordService {
     return this.attempts.guarded(user.username_key, caller, async () => {
       // users who sign in at a provider only have none
       if (user.password_hash && !(await this.passwords.matches(password, user.password_hash, hashingFor(caller))))
-        throw errors.wrong(path, 'The password is wrong');
+        throw errors.wrong(path, 'wrong_password');
       await more(user);
       return user;
     });
@@ -88,7 +88,7 @@ export class PasswordService {
   async change({ old_password, new_password }: PasswordInput, caller: Caller): Promise<void> {
     const user = await this.confirm(caller, old_password, 'old_password');
     // a first password gives permanent access, which an open old session must not do
-    if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
+    if (!user.password_hash) await this.sessions.assertFresh(caller, 'fresh_for_password');
     await this.usersService.assertGoodPassword(user, new_password, 'new_password');
     const hash = await this.passwords.hash(new_password, hashingFor(caller));
     const change: Change = { action: 'auth.password', actor: caller, keepSession: signedIn(caller).sessionId };
@@ -111,17 +111,11 @@ export class PasswordService {
     const found = await this.challenges.look('reset', token);
     const user = found?.userId ? await this.users.find({ id: found.userId, status: 1 }) : null;
     if (!user)
-      return this.refusals.refuse(
-        caller,
-        '',
-        'wrong reset token',
-        'The token is wrong, used, or older than 30 minutes',
-      );
+      return this.refusals.refuse(caller, '', 'wrong reset token', errors.unauthenticated('reset_token_wrong'));
     await this.usersService.assertGoodPassword(user, password, 'password');
     const hash = await this.passwords.hash(password, { friend: true, user: user.id });
     await this.db.transaction(async (manager) => {
-      if (!(await this.challenges.take('reset', token, manager)))
-        throw errors.unauthenticated('The token was used just now');
+      if (!(await this.challenges.take('reset', token, manager))) throw errors.unauthenticated('reset_token_used');
       await this.challenges.drop('reset', user.id, manager);
       await this.limits.unlock(user.username_key, manager);
       await this.set(manager, user, hash, { action: 'auth.password_reset', actor: caller });

@@ -57,7 +57,7 @@ export class ProfileService {
     if (email === null) Object.assign(changes, { email: null, email_key: null, email_verified: false });
     else if (email !== undefined && (key !== user.email_key || email_code !== undefined)) {
       // the owner of that mailbox can reset the password
-      await this.sessions.assertFresh(caller, 'Sign in again to change your e-mail address');
+      await this.sessions.assertFresh(caller, 'fresh_for_email');
       await this.assertCode(user.id, key as string, email_code);
       Object.assign(changes, { email, email_key: key, email_verified: true });
     }
@@ -82,7 +82,7 @@ export class ProfileService {
         });
       });
     } catch (error) {
-      if (isDuplicate(error)) throw errors.taken('email', 'belongs to another user');
+      if (isDuplicate(error)) throw errors.taken('email', 'email_taken');
       throw error;
     }
     return view(after);
@@ -91,10 +91,9 @@ export class ProfileService {
   /** Mails a code of six digits. @throws AppError 429, 501001 when no mail server is set up */
   async sendCode(email: string, caller: Caller): Promise<void> {
     const user = await this.user(caller);
-    if (!(await this.mailer.enabled('code')))
-      throw errors.unsupported('No mail server is set up, or none that a super administrator confirmed; ask one');
+    if (!(await this.mailer.enabled('code'))) throw errors.unsupported('no_mail_server');
     const wait = await this.limits.hit({ kind: 'email-code', network: 'mail', username: `#${user.id}` }, CODE_MAILS);
-    if (wait) throw errors.tooMany('Too many codes were mailed; try again later', wait);
+    if (wait) throw errors.tooMany('codes_mailed', wait);
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     await this.db.transaction(async (manager) => {
       const content = { email: email.toLowerCase(), code: sha256(code) };

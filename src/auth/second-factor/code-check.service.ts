@@ -17,9 +17,6 @@ export const codeKind = ({ totpCode }: Codes): 'totp' | 'recovery' => (totpCode 
  */
 const CODES_ANYWHERE: LimitRule = { max: 20, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
-const DROPPED =
-  'What your authenticator app is checked against was lost: use a recovery code, or ask an administrator to reset it';
-
 /** Checks codes of the second factor, inside the limits of attempts. */
 @Injectable()
 export class CodeCheck {
@@ -41,16 +38,13 @@ export class CodeCheck {
     const anywhere = { kind: 'codes', network: 'anywhere', username };
     const blocked = await this.limits.blockedFor(anywhere);
     if (blocked && !(await this.sessions.knowsNetwork(user.username_key, network)))
-      throw errors.locked('Too many wrong codes; try again later, or from where you signed in before', blocked);
+      throw errors.locked('codes_locked', blocked);
     const right = totpCode
       ? await this.secondFactor.useCode(user.id, totpCode)
       : await this.secondFactor.useRecoveryCode(user.id, recoveryCode as string);
     if (right) return;
     await this.limits.hit(anywhere, CODES_ANYWHERE);
     const dropped = totpCode && (await this.secondFactor.isDropped(user.id));
-    throw errors.wrong(
-      totpCode ? 'totpCode' : 'recoveryCode',
-      dropped ? DROPPED : 'The code is wrong or was used before',
-    );
+    throw errors.wrong(totpCode ? 'totpCode' : 'recoveryCode', dropped ? 'authenticator_lost' : 'wrong_code');
   }
 }

@@ -27,11 +27,15 @@ export class FreshnessService {
     const user = await this.users.get(userId);
     if (codes.totpCode || codes.recoveryCode) return this.codes.check(user, codes, caller);
     if (user.totp_enabled && !showedSecondFactor(await this.sessions.shownIn(sessionId)))
-      throw errors.forbidden('Sign in again with your second factor, or send totpCode or recoveryCode', {
-        required: '2fa',
-      });
+      throw errors.forbidden(
+        'fresh_second_factor_needed',
+        {},
+        {
+          required: '2fa',
+        },
+      );
     // a user without a password has to sign in again
     if (password !== undefined && user.password_hash) await this.passwords.confirm(caller, password, 'password');
-    else await this.sessions.assertFresh(caller, 'Sign in again first, or send password, totpCode or recoveryCode');
+    else await this.sessions.assertFresh(caller, 'fresh_proof_needed');
   }
 }

@@ -71,8 +71,7 @@ export class SecondFactorService {
     const { userId, username } = signedIn(caller);
     await this.assertMayEnrol(caller);
     // also where its seed was dropped: a session alone must not replace it
-    if ((await this.users.get(userId)).totp_enabled)
-      throw errors.conflict('The second factor is on already; turn it off first');
+    if ((await this.users.get(userId)).totp_enabled) throw errors.conflict('second_factor_on');
     const secret = generateSecret({ length: SEED_BYTES });
     const { site_name } = await this.settings.read('general');
     const sealed = this.box.encrypt(secret, CONTEXT);
@@ -97,13 +96,12 @@ export class SecondFactorService {
     const { userId, username, sessionId } = signedIn(caller);
     await this.assertMayEnrol(caller);
     const pending = (await this.factors.seeds(userId))?.pending;
-    if (!pending) throw errors.conflict('No enrolment is waiting; call 2fa/setup first');
+    if (!pending) throw errors.conflict('no_enrolment');
     const step = await this.stepOf(code, pending);
-    if (step === null) throw errors.wrong('code', 'The code is wrong; is the clock of the device right?');
+    if (step === null) throw errors.wrong('code', 'wrong_first_code');
     const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode);
     await this.db.transaction(async (manager) => {
-      if (!(await this.factors.confirm(userId, pending, step, manager)))
-        throw errors.conflict('The enrolment was begun anew; use its newest seed');
+      if (!(await this.factors.confirm(userId, pending, step, manager))) throw errors.conflict('enrolment_replaced');
       await this.users.setTotp(userId, true, manager);
       await this.sessions.showed(manager, sessionId, 'totp');
       await this.storeCodes(manager, userId, codes);
@@ -116,9 +114,9 @@ export class SecondFactorService {
   /** Turns the second factor off, with the password and a code. @throws AppError 401001, 409001 */
   async turnOff(password: string, code: string, caller: Caller): Promise<void> {
     const user = await this.passwords.confirm(caller, password, 'password', async ({ id, totp_enabled }) => {
-      if (!totp_enabled) throw errors.conflict('The second factor is not on');
+      if (!totp_enabled) throw errors.conflict('second_factor_off');
       if (!(await this.useCode(id, code)) && !(await this.useRecoveryCode(id, code)))
-        throw errors.wrong('code', 'The code is wrong or was used before');
+        throw errors.wrong('code', 'wrong_code');
     });
     await this.db.transaction(async (manager) => {
       await this.remove(manager, user.id);
@@ -164,7 +162,7 @@ export class SecondFactorService {
   private async assertMayEnrol(caller: Caller): Promise<void> {
     const { userId, lacksSecondFactor } = signedIn(caller);
     if (lacksSecondFactor && (await this.factors.hasPasskey(userId)))
-      throw errors.forbidden('Sign in with your passkey first', { required: '2fa' });
+      throw errors.forbidden('passkey_first', {}, { required: '2fa' });
   }
 
   /** The time step that a code belongs to, now or one to either side; null when it is wrong. */

@@ -39,7 +39,7 @@ export class OwnSessions {
   async end(caller: Caller, id: number): Promise<void> {
     const { userId } = signedIn(caller);
     await this.db.transaction(async (manager) => {
-      if (!(await this.sessions.end(manager, userId, id))) throw errors.notFound('The session');
+      if (!(await this.sessions.end(manager, userId, id))) throw errors.notFound('session');
       const target = { type: 'session', id, name: null };
       await this.audit.write(manager, caller, { action: 'session.delete', target });
     });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/access.js';
 import { StrangersLog } from '../../audit/strangers-log.service.js';
 import { networkOf } from '../../platform/common/cidr.js';
-import { errors } from '../../platform/common/errors.js';
+import { type AppError, errors } from '../../platform/common/errors.js';
 import { type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
@@ -34,7 +34,7 @@ export class Refusals {
   /** @throws AppError 429001 in a network with too many failures */
   async assertOpen(caller: Caller): Promise<void> {
     const throttled = await this.limits.blockedFor(counted(caller));
-    if (throttled) throw errors.tooMany('Too many failed logins from your network; try again later', throttled);
+    if (throttled) throw errors.tooMany('network_rate_limited', throttled);
   }
 
   /** One more failure of the network. */
@@ -50,10 +50,10 @@ export class Refusals {
     return this.strangers.append(caller, { action: 'auth.login_failed', target, result: 'failed', error: why });
   }
 
-  /** Counts and logs a failure, and ends the request with it. @throws AppError 401001 */
-  async refuse(caller: Caller, name: string, why: string, message: string): Promise<never> {
+  /** Counts and logs a failure, and ends the request with its error. @throws AppError 401001 */
+  async refuse(caller: Caller, name: string, why: string, refusal: AppError): Promise<never> {
     await this.count(caller);
     await this.log(caller, name, why);
-    throw errors.unauthenticated(message);
+    throw refusal;
   }
 }

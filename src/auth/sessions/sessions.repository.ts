@@ -10,6 +10,7 @@ interface SignedInRow {
   last_active_at: string;
   amr: string | null;
   username: string;
+  language: string;
   role: number;
   security: string | null;
 }
@@ -34,7 +35,7 @@ export class SessionsRepository {
   /** The live session of this name with its active user and the security settings: one statement for each request. */
   signedIn(sid: string, at: string): Promise<SignedInRow | undefined> {
     return this.db.row(
-      `SELECT s.id, s.user_id, s.last_active_at, s.amr, u.username, u.role,
+      `SELECT s.id, s.user_id, s.last_active_at, s.amr, u.username, u.language, u.role,
               (SELECT content FROM settings WHERE name = 'security') AS security
          FROM sessions s JOIN users u ON u.id = s.user_id
         WHERE s.sid = ? AND s.expires_at > ? AND u.status = 1`,

@@ -12,6 +12,9 @@ import { type SessionRow, SessionsRepository } from './sessions.repository.js';
 /** A proof shown in a session; `mfa`: several factors at a provider that is trusted with them (`trusted_2fa`). */
 export type Shown = 'password' | 'totp' | 'recovery' | 'passkey' | 'oauth' | 'mfa';
 
+/** What a session that is not fresh is refused. */
+export type FreshReason = 'fresh_for_binding' | 'fresh_for_email' | 'fresh_for_password' | 'fresh_proof_needed';
+
 /** How long a session counts as fresh: its owner is taken to be still present. */
 const FRESH_MS = 5 * 60_000;
 
@@ -115,8 +118,8 @@ export class SessionsService {
    * access.
    * @throws AppError 403001
    */
-  async assertFresh(caller: Caller, message: string): Promise<void> {
+  async assertFresh(caller: Caller, reason: FreshReason): Promise<void> {
     const fresh = await this.sessions.beganAfter(signedIn(caller).sessionId, now(-FRESH_MS));
-    if (!fresh) throw errors.forbidden(message, { required: 'fresh' });
+    if (!fresh) throw errors.forbidden(reason, {}, { required: 'fresh' });
   }
 }

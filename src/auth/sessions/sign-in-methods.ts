@@ -15,7 +15,6 @@ export class SignInMethods {
   async assertLeft(manager: EntityManager, userId: number): Promise<void> {
     // two transactions that remove the last two methods at once follow each other
     await this.users.lock(userId, manager);
-    if (!(await this.users.canSignIn(userId, manager)))
-      throw errors.conflict('This is the last way to sign in to this account; set a password or add another first');
+    if (!(await this.users.canSignIn(userId, manager))) throw errors.conflict('last_sign_in_method');
   }
 }

@@ -43,14 +43,14 @@ export class SignIn {
   async signIn(user: User, caller: Caller, amr: [Shown, ...Shown[]]): Promise<LoginResult> {
     const security = await this.settings.securityFor(user.role);
     assertNetwork(security, caller.ip);
-    if (user.status !== 1) return this.refusals.refuse(caller, user.username, 'disabled', 'The sign-in was refused');
-    if (!(await this.key.get())) throw errors.notReady('Not initialised yet');
+    if (user.status !== 1)
+      return this.refusals.refuse(caller, user.username, 'disabled', errors.unauthenticated('sign_in_refused'));
+    if (!(await this.key.get())) throw errors.notReady('not_initialised');
     const mails = Boolean(user.email) && (await this.mailer.enabled());
     const { session, at } = await this.db.transaction(async (manager) => {
       // locks the user: a concurrent revocation comes before, or after, and ends this session
       const at = now();
-      if (!(await this.users.storeLogin(user, at, manager)))
-        throw errors.unauthenticated('The account was changed at this moment; sign in again');
+      if (!(await this.users.storeLogin(user, at, manager))) throw errors.unauthenticated('account_changed');
       const known = !mails || (await this.knowsDevice(user, caller.userAgent, manager));
       const created = await this.sessions.create(manager, user.id, caller, amr, security.session);
       caller.principal = userPrincipal(user, created.id);

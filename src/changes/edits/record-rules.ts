@@ -10,9 +10,11 @@ import {
   sameRecord,
   shownValue,
 } from '../../dns/record.js';
-import { errors, type FieldError, fieldError, InvalidRecord } from '../../platform/common/errors.js';
+import { type AppError, errors, fieldError, InvalidRecord } from '../../platform/common/errors.js';
+import { type FieldError } from '../../platform/common/words/codes.js';
 import type { OrUndefined } from '../../platform/common/validation.js';
 import { type FieldText, say } from '../../platform/common/words/field-text.js';
+import { wordsOf } from '../../platform/common/words/reasons.js';
 import { clipped } from '../../platform/outbound/outbound-error.js';
 import type { Capabilities, ProviderDefinition } from '../../providers/provider.js';
 import { HOST_MISSING, mistakesOf, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
@@ -265,6 +267,15 @@ export const defined = <T extends object>(value: T): { [K in keyof T]?: NonNulla
 /** What a CNAME at the apex cannot stand beside where the provider flattens it: what it is flattened to. */
 const FLATTENED = new Set(['A', 'AAAA', 'CNAME', 'ALIAS']);
 
+/** 409001: the same record is there. @param shown whether the caller may know which it is */
+function existing({ id, enabled }: StoredRecord, shown: boolean): AppError {
+  const seen = shown ? { id } : undefined;
+  const reason = enabled ? 'record_exists_as' : 'record_exists_disabled';
+  const words = seen ? wordsOf('en', reason, seen) : wordsOf('en', 'record_exists');
+  const more = { ...seen, errors: [fieldError('value', words as FieldText, 'duplicate', seen)] };
+  return seen ? errors.conflict(reason, seen, more) : errors.conflict('record_exists', {}, more);
+}
+
 /**
  * What DNS and we forbid beside the other records of the same name: the same record twice, CNAME beside other data, and
  * two DNAME (RFC 6672 section 2.4).
@@ -279,11 +290,7 @@ export function assertFits(
   mayRead: (row: StoredRecord) => boolean,
 ): void {
   const twin = others.find((o) => sameRecord(o, record));
-  if (twin) {
-    const seen = mayRead(twin) ? { id: twin.id } : undefined;
-    const words = existsWords(seen, twin);
-    throw errors.conflict(words, { ...seen, errors: [fieldError('value', words, 'duplicate', seen)] });
-  }
+  if (twin) throw existing(twin, mayRead(twin));
   if (!record.enabled) return;
   const live = others.filter((o) => o.enabled && o.line === record.line);
   const isAlone = (type: string) => type === 'CNAME' || (type === 'DNAME' && record.type === 'DNAME');
@@ -294,13 +301,6 @@ export function assertFits(
   const clash = clashes.find(mayRead);
   const words = clashWords(record.host, record.type === 'DNAME' && clashes.every((o) => o.type === 'DNAME'), clash);
   throw errors.field('type', words, 'conflict', clash && { id: clash.id });
-}
-
-function existsWords(seen: { id: number } | undefined, { enabled }: StoredRecord): FieldText {
-  if (!seen) return 'This record exists already';
-  return enabled
-    ? say('This record exists already (id {id})', seen)
-    : say('This record exists already (id {id}, disabled: enable it instead)', seen);
 }
 
 /** @param clash the record in the way, where it may be seen */

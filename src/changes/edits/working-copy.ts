@@ -55,9 +55,6 @@ export interface Net {
   expected: string | null;
 }
 
-const UNCLEAR =
-  'The provider gave no clear answer about the last change of this record, and is being asked; try again in a minute';
-
 /** Whether the provider holds a record in this state, or it exists only here. */
 const heldThere = (record: Pick<DnsRecord, 'enabled'>, { toggle }: Capabilities): boolean =>
   record.enabled || toggle === 'record';
@@ -128,8 +125,8 @@ export class WorkingCopy {
   private named(edit: EditOfRow): Live {
     const entry = this.byId.get(edit.id);
     if (isLive(entry) && (!this.byCaller || this.visible(entry.original ?? entry.now))) return entry;
-    if (edit.op === 'delete' && edit.ifMatch !== undefined) throw errors.precondition('The record is gone');
-    throw errors.notFound('Record');
+    if (edit.op === 'delete' && edit.ifMatch !== undefined) throw errors.precondition('record_gone');
+    throw errors.notFound('record');
   }
 
   private create({ record, ttlGiven, remark }: NewRecord): Judged {
@@ -167,7 +164,8 @@ export class WorkingCopy {
     const remark = patch.remark ?? before.remark;
     if (equal(after, before)) {
       // it may be another one by now: nothing to do cannot be said
-      if (before.pending) throw errors.conflict(UNCLEAR, this.seen(before) ? { id: before.id } : undefined);
+      if (before.pending)
+        throw errors.conflict('record_unclear', {}, this.seen(before) ? { id: before.id } : undefined);
       const noted = remark === before.remark ? before : { ...before, remark };
       entry.now = noted;
       return { entry, before, after: noted };
@@ -194,7 +192,7 @@ export class WorkingCopy {
   private match(entry: Live, shown: RecordView, tag: string): void {
     if (tag !== '*' && !tag.split(',').some((one) => one.trim() === recordTag(shown))) {
       const data = this.seen(entry.now) ? { record: shown } : undefined;
-      throw errors.precondition('The record is not what If-Match names; read it again', data);
+      throw errors.precondition('record_if_match', {}, data);
     }
     entry.guarded = true;
   }

@@ -4,7 +4,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import { RecordCache } from '../../cache/record-cache.js';
 import { SharedZones } from '../../domains/shared-zones.service.js';
 import { now, timeMs } from '../../platform/common/clock.js';
-import { CODES } from '../../platform/common/errors.js';
+import { CODES } from '../../platform/common/words/codes.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { Db } from '../../platform/database/db.js';

@@ -1,4 +1,4 @@
-import { CODES, type ErrorKind, FIELD_CODES } from '../../platform/common/errors.js';
+import { CODES, type ErrorKind, FIELD_CODES } from '../../platform/common/words/codes.js';
 import { headers, RATE_HEADERS } from './headers.js';
 
 export type Json = Record<string, unknown>;

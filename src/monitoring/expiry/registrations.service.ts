@@ -75,14 +75,14 @@ export class Registrations implements OnModuleInit {
    * it
    */
   async now(domain: Pick<DomainRow, 'name' | 'apart'>, userId: number): Promise<RegistrationView> {
-    if (!this.config.expiry.lookups) throw errors.conflict('Registries are asked nothing here (EXPIRY_LOOKUPS=off)');
+    if (!this.config.expiry.lookups) throw errors.conflict('lookups_off');
     assertPublic(domain);
     const name = this.registrable(domain.name);
-    if (!name) throw errors.conflict(`Nobody registers ${domain.name}: it is no name below a public suffix`);
+    if (!name) throw errors.conflict('not_registrable', { name: domain.name });
     const zones = await this.zonesOf(name);
     if (!(await this.repository.byName(name))) await this.repository.add([name], now());
     const row = await this.repository.byName(name);
-    if (!row) throw errors.conflict('Somebody else is changing this right now; try again');
+    if (!row) throw errors.conflict('busy');
     if (row.expires_at && !row.error && row.checked_at && row.checked_at > now(-SAME_MS)) {
       await this.level(row, zones);
       return viewOf(row);

@@ -52,9 +52,7 @@ const hasSameAnswers = (a: RuleConfig, b: RuleConfig): boolean =>
 /** @throws AppError 409001 where a rule that is released was put on hold after it was read */
 function assertRead(rule: Rule, version: number | null | undefined, position: number): void {
   if ((version ?? rule.version) === rule.version) return;
-  throw errors.conflict(
-    `rules.${position} is on hold by now (${rule.hold_reason ?? 'somebody has set it'}): read it again to release it`,
-  );
+  throw errors.conflict('rule_held', { position, why: rule.hold_reason ?? 'somebody has set it' });
 }
 
 /** The rules of a domain, for the API. */
@@ -202,7 +200,7 @@ export class FailoverService {
     // a rule that is sent back unchanged keeps its version
     if (isDeepStrictEqual({ ...rule, ...after }, rule)) return;
     const changed = await this.rules.change(rule, after, manager);
-    if (!changed) throw errors.conflict('A rule is being switched right now; try again');
+    if (!changed) throw errors.conflict('rules_switching');
   }
 
   /** @throws AppError 403001 where a check would read an inner page for a user who is no administrator */
@@ -210,10 +208,14 @@ export class FailoverService {
     if (signedIn(me).role >= Role.Admin || !readsInside(config, this.config.outboundDeny)) return;
     const path = `rules.${position}.check.expect_body`;
     const words = 'is for administrators where an address is an inner one, which OUTBOUND_ALLOW alone lets be checked';
-    throw errors.forbidden(`${path}: ${words}; leave it out`, {
-      required: `role:${Role.Admin}`,
-      errors: [fieldError(path, words, 'conflict')],
-    });
+    throw errors.forbidden(
+      'inner_page',
+      { path },
+      {
+        required: `role:${Role.Admin}`,
+        errors: [fieldError(path, words, 'conflict')],
+      },
+    );
   }
 
   /** @throws AppError 409001, 412001 */
@@ -246,7 +248,7 @@ export class FailoverService {
     dryRun: boolean,
   ): Promise<SwitchResult> {
     const rule = await this.rules.one(id);
-    if (rule?.domain_id !== opened.id) throw errors.notFound('Failover rule');
+    if (rule?.domain_id !== opened.id) throw errors.notFound('failover_rule');
     const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
     const { config } = rule;
     const state = { ...config, ...rule };
@@ -276,7 +278,7 @@ export class FailoverService {
       const found = { before: [...done.before], change_set_id: done.changeSet, refused: null };
       return { ...result, ...found, hold: done.rule.hold };
     } catch (error) {
-      if (error instanceof Stale) throw errors.conflict('The rule is being switched right now; try again');
+      if (error instanceof Stale) throw errors.conflict('rule_switching');
       throw error;
     }
   }

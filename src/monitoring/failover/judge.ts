@@ -10,8 +10,10 @@ export class Stale extends Error {}
 /** The record set is not as the rule left it. */
 export class Foreign extends AppError {
   constructor(readonly found: readonly string[]) {
-    const holds = found.length ? found.join(', ') : 'nothing';
-    super(409, 409001, `The record set was changed by somebody else: it holds ${holds}`);
+    const { status, code, message, data } = found.length
+      ? errors.conflict('set_changed_elsewhere', { found: found.join(', ') })
+      : errors.conflict('set_emptied_elsewhere');
+    super(status, code, message, data);
   }
 }
 
@@ -21,7 +23,7 @@ export function valuesToWrite(rule: Rule, { values }: Target, found: readonly st
   // a switch of this rule was cut off, at a provider that takes one record after the other
   if (!found.length && rule.intended && values.length) return values;
   if (!isAsLeft(found, { ...rule.config, served: rule.served, intended: rule.intended })) throw new Foreign(found);
-  if (!values.length) throw errors.conflict('The last answer is never removed');
+  if (!values.length) throw errors.conflict('last_answer');
   return values;
 }
 

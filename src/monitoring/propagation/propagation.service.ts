@@ -249,7 +249,7 @@ export class Propagation implements OnModuleDestroy {
   }
 }
 
-const ending = () => errors.notReady('The service is ending', 5);
+const ending = () => errors.notReady('ending', 5);
 
 const keyOf = ({ name, address }: ZoneServer, { host, type, lines }: Wanted) =>
   JSON.stringify([name, address, host, type, lines.map((values) => [...values])]);

@@ -142,7 +142,7 @@ export class FairPool {
 
   /** The error for a refused request. */
   refusal(): Error {
-    return errors.tooMany(this.bounds.words, this.bounds.seconds);
+    return errors.tooMany(this.bounds.reason, this.bounds.seconds);
   }
 
   private waiterOf({ user = workingFor.getStore() ?? null, target = NONE }: Share): Waiter {

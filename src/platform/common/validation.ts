@@ -11,7 +11,8 @@ import {
   type ValidationError,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { type AppError, errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } from './errors.js';
+import { type AppError, errors, fieldError, fieldErrorsOf } from './errors.js';
+import { type FieldCode, type FieldError } from './words/codes.js';
 import { dayStart } from './time-zone.js';
 import { type FieldText, ruleText, say } from './words/field-text.js';
 

@@ -63,7 +63,7 @@ export class Installation {
   /** @throws AppError 503001 while nothing may be written to a provider */
   assertWorks(): void {
     const { halted } = this;
-    if (halted) throw errors.notReady(halted);
+    if (halted) throw errors.notReady('halted', undefined, { words: halted });
   }
 
   /** Lets a copy work: it is an installation of its own from now on. @returns the pause that ended; null: none did */

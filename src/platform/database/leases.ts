@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { hasJumped, MAX_CLOCK_OFFSET_MS, now, sleep } from '../common/clock.js';
 import { requestDeadline } from '../common/deadline.js';
-import { AppError, CODES, errors } from '../common/errors.js';
+import { AppError, errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
 import { Logger } from '../common/logger.js';
 import { DatabaseClock } from './clock.js';
@@ -48,8 +48,8 @@ export interface Held {
 /** Locks were lost while they were held: somebody else may have acted meanwhile, and nothing may be committed. */
 export class LeaseLost extends AppError {
   constructor() {
-    const { status, code } = CODES.notReady;
-    super(status, code, 'The locks were lost while they were held, and nothing was stored; try again', undefined, 1);
+    const { status, code, message, data } = errors.notReady('locks_lost', 1);
+    super(status, code, message, data, 1);
   }
 }
 
@@ -100,9 +100,8 @@ const NOTHING: Held = {
 /** One that lasts longer than locks do was taken by a wrong clock. */
 const isFree = (row: Row): boolean =>
   row.expires_at <= now() || row.expires_at > now(LIFE_MS + MAX_CLOCK_OFFSET_MS) || isGone(row.owner);
-const TAKEN = 'Somebody else is changing this right now; try again';
 /** @param until when who waited went away: with the time of its request, or before */
-const taken = (until: number) => (until >= requestDeadline().work ? errors.overdue(TAKEN) : errors.conflict(TAKEN));
+const taken = (until: number) => (until >= requestDeadline().work ? errors.overdue() : errors.conflict('busy'));
 
 /**
  * Locks shared by all replicas, kept in the database: `leases` rows. They guard what is done at a provider (read,

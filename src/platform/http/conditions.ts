@@ -80,8 +80,6 @@ export const names = (list: string, tag: string | null): boolean =>
  * @throws AppError 412001 where it is not what the conditions name
  */
 export function assertConditions({ ifMatch, ifNoneMatch }: Conditions, tag: string | null, found?: object): void {
-  if (ifMatch !== undefined && !names(ifMatch, tag))
-    throw errors.precondition('It is not what If-Match names; read it again', found);
-  if (ifNoneMatch !== undefined && names(ifNoneMatch, tag))
-    throw errors.precondition('What If-None-Match names is there', found);
+  if (ifMatch !== undefined && !names(ifMatch, tag)) throw errors.precondition('if_match', {}, found);
+  if (ifNoneMatch !== undefined && names(ifNoneMatch, tag)) throw errors.precondition('if_none_match', {}, found);
 }

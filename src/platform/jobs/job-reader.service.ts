@@ -86,7 +86,7 @@ export class JobReader implements OnModuleInit {
   /** @throws AppError 404001 */
   async get(id: number): Promise<JobShown> {
     const row = await this.repository.shown(id);
-    if (!row) throw errors.notFound('Job');
+    if (!row) throw errors.notFound('job');
     return shown(row, await this.stopped());
   }
 }

@@ -113,8 +113,7 @@ export class Jobs {
 
   /** A job that failed, or waits, is due now. @throws AppError 409001 */
   async again(id: number): Promise<void> {
-    if (!(await this.repository.again(id)))
-      throw errors.conflict('Only a job that failed, or waits, can be started again');
+    if (!(await this.repository.again(id))) throw errors.conflict('job_not_startable');
     this.worker?.wake();
   }
 

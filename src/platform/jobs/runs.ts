@@ -75,9 +75,9 @@ export class JobRuns {
 
   /** Begins a job for a caller that waits for so long, but no longer than its request; see `Jobs.start`. */
   async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {
-    if (this.stopping.aborted) throw errors.notReady('The service is about to end; try again', 5);
+    if (this.stopping.aborted) throw errors.notReady('about_to_end', 5);
     const halted = this.halted();
-    if (halted) throw errors.notReady(halted);
+    if (halted) throw errors.notReady('halted', undefined, { words: halted });
     const left = Math.max(0, requestDeadline().work - performance.now());
     const taken = this.take<T>(name, payload, key, Math.min(waitMs, left));
     this.starting.add(taken);
@@ -164,7 +164,7 @@ export class JobRuns {
 
   /** @throws AppError 409001 */
   private unlessItRuns(put: DueRow | { runs: number }): DueRow {
-    if ('runs' in put) throw errors.conflict('That runs already; see the job', { job_id: put.runs });
+    if ('runs' in put) throw errors.conflict('job_runs', {}, { job_id: put.runs });
     return put;
   }
 

@@ -1,6 +1,7 @@
 import type { RemoteRecord } from '../../dns/record.js';
 import { timeMs } from '../common/clock.js';
-import { AppError, CODES } from '../common/errors.js';
+import { AppError } from '../common/errors.js';
+import { CODES } from '../common/words/codes.js';
 
 /**
  * - `auth`: credentials refused · `not_found`: zone or record unknown · `rate_limit`: still limited after waiting
@@ -24,6 +25,7 @@ export type Late = 'once' | 'again' | null;
 
 /** `data` of 500002. */
 export interface OutboundFailure {
+  reason: `provider_${OutboundErrorKind}`;
   /** The DNS provider's kind, such as `powerdns`; null for other services. */
   provider: string | null;
   kind: OutboundErrorKind;
@@ -50,6 +52,7 @@ export class OutboundError extends AppError {
     public mayHaveApplied: boolean = kind === 'unavailable',
   ) {
     super(CODES.provider.status, CODES.provider.code, storable(clipped(message, 1000)), {
+      reason: `provider_${kind}`,
       provider: null,
       kind,
       retryable: kind === 'unavailable' || kind === 'rate_limit',

@@ -8,7 +8,8 @@ import { ChangeEngine } from '../../changes/engine.service.js';
 import { readsRecords } from '../../changes/in-doubt/who.js';
 import type { Result } from '../../changes/results.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { AppError, errors, type FieldError, fieldError } from '../../platform/common/errors.js';
+import { AppError, errors, fieldError } from '../../platform/common/errors.js';
+import { type FieldError } from '../../platform/common/words/codes.js';
 import { validList } from '../../platform/common/validation.js';
 import { say } from '../../platform/common/words/field-text.js';
 import type { Conditions } from '../../platform/http/conditions.js';
@@ -83,7 +84,7 @@ export function statusOf(result: BatchResult, anyFails: boolean): 200 | 202 | 20
   if (!lost) return 200;
   // what is in doubt may have been applied
   if (!anyFails && counts.applied + counts.unknown) return 207;
-  throw errors.unapplied(`${lost} of ${lost + counts.applied} changes were not applied`, result);
+  throw errors.unapplied(lost, lost + counts.applied, result);
 }
 
 const NEEDS: Record<BatchChange['op'], (keyof BatchChange)[]> = {

@@ -133,7 +133,7 @@ export class ChangeReader {
   /** @throws AppError 404001, also for a list of another domain */
   async get(domain: OpenDomain, id: number): Promise<ChangeSetDetail> {
     const row = await this.sets.one(id, domain.id);
-    if (!row) throw errors.notFound('Change set');
+    if (!row) throw errors.notFound('change_set');
     const stored = await this.changes.all(id);
     const { rules } = domain.access;
     const changes = stored.flatMap((change) => {

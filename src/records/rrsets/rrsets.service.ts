@@ -66,7 +66,7 @@ export class RrsetsService {
   async get(domain: OpenDomain, host: string, type: string, line?: string): Promise<RrsetView> {
     const key = keyOf(domain, host, type, line);
     const view = viewOf(domain, key, await this.cache.those(domain.id, 'host', [key.host]));
-    if (!view) throw errors.notFound('Record set');
+    if (!view) throw errors.notFound('record_set');
     return view;
   }
 
@@ -214,7 +214,7 @@ export class RrsetsService {
       // where there is nothing to do, or nothing that the caller may know of, no edit is judged: who may delete nothing
       // there learns nothing
       if (!list.length || isHidden) assertMay(access, id, 'delete', { ...key, value: null, ttl: 0 });
-      if (isHidden) throw errors.forbidden('the set holds what the caller may not replace');
+      if (isHidden) throw errors.forbidden('set_not_replaceable');
       assertSeen(conditions, domain, key, rows, readsRecords(me));
       return list;
     };
@@ -247,7 +247,8 @@ const isPart = (results: readonly Result[]): boolean =>
 /** @throws SetChanged; AppError why the set does not hold its new values */
 function assertReplaced(results: readonly Result[]): void {
   const failed = results.find((result) => !result.ok);
-  if (failed && !failed.ok && isOutrun(results)) throw new SetChanged(412, 412001, failed.error.message);
+  if (failed && !failed.ok && isOutrun(results))
+    throw new SetChanged(412, 412001, failed.error.message, failed.error.data);
   assertDone(results);
 }
 

@@ -166,7 +166,7 @@ export class AccountSyncService implements OnModuleInit {
     if (!reason) return;
     const words = `The synchronisation of the account ${account.name} is held: ${reason}; ask for it again`;
     await this.db.transaction((manager) => this.tellHeld(manager, account, words));
-    throw errors.forbidden(words, { required: `role:${Role.Admin}` });
+    throw errors.forbidden('sync_held', { account: account.name, why: reason }, { required: `role:${Role.Admin}` });
   }
 
   private async run({ account: id, confirm: asked, at, who }: Payload, job: JobRun): Promise<SyncResult> {
@@ -214,7 +214,7 @@ export class AccountSyncService implements OnModuleInit {
     const zones = await provider.listZones();
     const tell = (manager: EntityManager, lost: readonly string[]) => this.tellLost(manager, account, lost);
     return this.zones.follow(account, zones, confirm, tell).catch((error) => {
-      throw pointsNowhere(error) ? errors.notFound('Account') : error;
+      throw pointsNowhere(error) ? errors.notFound('account') : error;
     });
   }
 

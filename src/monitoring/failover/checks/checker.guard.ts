@@ -19,7 +19,7 @@ export class CheckerGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const { checkerSecret } = this.config;
-    if (!checkerSecret) throw errors.notFound('This route');
+    if (!checkerSecret) throw errors.notFound('this_route');
     const http = context.switchToHttp();
     const { headers, body } = http.getRequest<Request>();
     const [timestamp, node, signature] = [TIMESTAMP, NODE, SIGNATURE].map((name) => String(headers[name] ?? '')) as [
@@ -29,16 +29,16 @@ export class CheckerGuard implements CanActivate {
     ];
     // the body is parsed already: checkers sign what JSON.stringify makes of it
     if (!isSigned(checkerSecret, `${timestamp}.${node}`, JSON.stringify(body), signature))
-      throw errors.unauthenticated('The request is not signed with CHECKER_SECRET');
-    if (!isTimely(timestamp)) throw errors.unauthenticated('The request is too old, or of the future');
+      throw errors.unauthenticated('request_unsigned');
+    if (!isTimely(timestamp)) throw errors.unauthenticated('request_untimely');
     const own = await this.checker.node();
     if (node !== own) {
       const response = http.getResponse<Response>();
       response.setHeader(NODE, own);
       response.setHeader(SIGNATURE, sign(checkerSecret, signature, own));
-      throw errors.unauthenticated('The request is for another node');
+      throw errors.unauthenticated('request_for_another');
     }
-    if (!(await this.checker.accept(signature))) throw errors.unauthenticated('The request was made before');
+    if (!(await this.checker.accept(signature))) throw errors.unauthenticated('request_repeated');
     return true;
   }
 }

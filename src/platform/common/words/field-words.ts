@@ -1,9 +1,7 @@
-import { FIELD_CODES, type FieldCode, type FieldError } from '../errors.js';
+import { FIELD_CODES, type FieldCode, type FieldError } from './codes.js';
 import { fill } from './field-text.js';
 import { FIELD_WORDS } from './fields/index.js';
-
-/** The languages that messages are written in. */
-export type MessageLanguage = 'en' | 'zh';
+import type { MessageLanguage } from './words.js';
 
 /** Sentences of the catalogue with something to fill in, cut at their placeholders; those that say most first. */
 interface Pattern {

@@ -3,7 +3,6 @@ import { DNS_WORDS } from './dns.js';
 import { PEOPLE_WORDS } from './people.js';
 import { RECORD_WORDS } from './records.js';
 import { DATABASE_WORDS, SETTINGS_WORDS } from './settings.js';
-import { TAKEN_WORDS } from './taken.js';
 import { TUNNEL_WORDS } from './tunnels.js';
 
 /** The parts of the catalogue; no sentence stands in two of them. */
@@ -16,7 +15,6 @@ export const FIELD_WORD_PARTS = [
   SETTINGS_WORDS,
   DATABASE_WORDS,
   TUNNEL_WORDS,
-  TAKEN_WORDS,
 ] as const;
 
 /** Every message of a wrong field: its English text, and the Chinese one. `{name}` stands for what is filled in. */
@@ -29,5 +27,4 @@ export const FIELD_WORDS = {
   ...SETTINGS_WORDS,
   ...DATABASE_WORDS,
   ...TUNNEL_WORDS,
-  ...TAKEN_WORDS,
 };

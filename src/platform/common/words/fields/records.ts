@@ -26,9 +26,6 @@ export const RECORD_WORDS = {
   '{provider} has no proxy mode': '{provider} 没有代理模式',
   '{provider} has no weighted records': '{provider} 没有带权重的记录',
   'only {types} can be proxied': '只有 {types} 可以开启代理',
-  'This record exists already': '此记录已存在',
-  'This record exists already (id {id})': '此记录已存在（id {id}）',
-  'This record exists already (id {id}, disabled: enable it instead)': '此记录已存在（id {id}，已停用：请改为启用它）',
   'a name has one DNAME; "{host}" has {type} {value} (id {id})':
     '一个名称只能有一条 DNAME；“{host}”已有 {type} {value}（id {id}）',
   'a name has one DNAME; "{host}" has one that does not go with it':

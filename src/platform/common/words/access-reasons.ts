@@ -1,0 +1,288 @@
+import { say } from './words.js';
+
+/** Why somebody may not do something, or not now. */
+export const ACCESS_REASONS = {
+  second_factor_needed: say(
+    'secondFactor',
+    'Second factor needed: send totpCode or recoveryCode',
+    '需要第二因素验证：请发送 totpCode 或 recoveryCode',
+  ),
+  wrong_credentials: say('unauthenticated', 'Username or password is wrong', '用户名或密码错误'),
+  wrong_password: say('unauthenticated', 'The password is wrong', '密码错误'),
+  wrong_code: say('unauthenticated', 'The code is wrong or was used before', '验证码错误或已被使用过'),
+  wrong_first_code: say(
+    'unauthenticated',
+    'The code is wrong; is the clock of the device right?',
+    '验证码错误；请检查设备时钟是否准确',
+  ),
+  authenticator_lost: say(
+    'unauthenticated',
+    'What your authenticator app is checked against was lost: use a recovery code, or ask an administrator to reset it',
+    '验证器应用的密钥已丢失：请使用恢复码，或请管理员重置',
+  ),
+  no_token: say('unauthenticated', 'No token provided', '未提供令牌'),
+  session_invalid: say('unauthenticated', 'Invalid token', '登录令牌无效'),
+  session_expired: say('unauthenticated', 'Invalid token', '登录已过期，请重新登录'),
+  session_ended: say('unauthenticated', 'Invalid token', '会话已结束，请重新登录'),
+  session_ended_meanwhile: say(
+    'unauthenticated',
+    'Your session has ended; sign in again',
+    '会话刚刚已结束，请重新登录',
+  ),
+  api_token_invalid: say('unauthenticated', 'Invalid or expired token', 'API 令牌无效或已过期'),
+  ticket_ended: say('unauthenticated', 'The credential of the ticket has ended', '该票据所依据的凭证已失效'),
+  ticket_unknown: say(
+    'unauthenticated',
+    'The ticket is unknown, used or over: ask for another one',
+    '票据未知、已被使用或已过期：请重新申请',
+  ),
+  reset_token_wrong: say(
+    'unauthenticated',
+    'The token is wrong, used, or older than 30 minutes',
+    '重置令牌错误、已被使用或超过 30 分钟',
+  ),
+  reset_token_used: say('unauthenticated', 'The token was used just now', '重置令牌刚刚已被使用'),
+  account_changed: say(
+    'unauthenticated',
+    'The account was changed at this moment; sign in again',
+    '账号刚刚被更改，请重新登录',
+  ),
+  sign_in_refused: say('unauthenticated', 'The sign-in was refused', '登录被拒绝'),
+  passkey_refused: say('unauthenticated', 'The passkey was refused', '通行密钥被拒绝'),
+  sign_in_too_late: say(
+    'unauthenticated',
+    'The sign-in took too long or was used; start again',
+    '登录耗时过长或已被使用，请重新开始',
+  ),
+  sign_in_unverified: say(
+    'unauthenticated',
+    'The sign-in could not be verified; start again',
+    '无法验证此次登录，请重新开始',
+  ),
+  sign_in_other_browser: say(
+    'unauthenticated',
+    'The sign-in was begun in another browser; start again here',
+    '登录是在另一个浏览器中开始的；请在此重新开始',
+  ),
+  sign_in_provider_changed: say(
+    'unauthenticated',
+    'The provider was changed; start again',
+    '登录提供方已被更改，请重新开始',
+  ),
+  sign_in_denied: say('unauthenticated', 'The sign-in at {provider} was denied', '在 {provider} 的登录被拒绝'),
+  sign_in_provider_refused: say('unauthenticated', '{provider} refused the sign-in', '{provider} 拒绝了此次登录'),
+  no_account_bound: say(
+    'unauthenticated',
+    'No account is bound to this sign-in; sign in another way and bind it first',
+    '没有账号绑定此登录方式；请用其他方式登录后先进行绑定',
+  ),
+  binding_session_ended: say(
+    'unauthenticated',
+    'Your session has ended; sign in and bind again',
+    '会话已结束；请登录后重新绑定',
+  ),
+  request_unsigned: say(
+    'unauthenticated',
+    'The request is not signed with CHECKER_SECRET',
+    '请求未使用 CHECKER_SECRET 签名',
+  ),
+  request_untimely: say('unauthenticated', 'The request is too old, or of the future', '请求的时间过早或过晚'),
+  request_for_another: say('unauthenticated', 'The request is for another node', '请求应发给另一个节点'),
+  request_repeated: say('unauthenticated', 'The request was made before', '该请求已经提交过'),
+
+  insufficient_permission: say('forbidden', 'Insufficient permission', '权限不足'),
+  undeclared_route: say('forbidden', 'This route does not declare who may call it', '此接口未声明谁可以调用'),
+  second_factor_required: say(
+    'forbidden',
+    'Your role must show a second factor: set one up, or sign in again with the one that you have',
+    '您的角色必须使用第二因素：请先设置，或使用已有的第二因素重新登录',
+  ),
+  creator_lacks_second_factor: say(
+    'forbidden',
+    'The creator of the token must have a second factor and has none',
+    '令牌的创建者必须设置第二因素，但尚未设置',
+  ),
+  login_required: say(
+    'forbidden',
+    'API tokens may not call this route; use a login',
+    'API 令牌不能调用此接口，请登录后使用',
+  ),
+  scope_missing: say('forbidden', 'The token lacks the scope {scope}', '令牌缺少作用域 {scope}'),
+  token_narrowed: say(
+    'forbidden',
+    'A token that is narrowed to domains or by rules may only call routes of its domains',
+    '受域名或规则限制的令牌只能调用其域名的接口',
+  ),
+  token_network: say('forbidden', 'The token may not be used from {ip}', '不允许从 {ip} 使用此令牌'),
+  token_domain_denied: say('forbidden', 'Token does not have permission for this domain', '令牌没有此域名的权限'),
+  no_read_permission: say('forbidden', 'No read permission on this domain', '没有此域名的读权限'),
+  no_write_permission: say('forbidden', 'No write permission on this domain', '没有此域名的写权限'),
+  writing_limited: say('forbidden', 'Writing is limited to {hosts}', '只能写入 {hosts}'),
+  writing_limited_without: say(
+    'forbidden',
+    'Writing is limited to {hosts}, without {type}',
+    '只能写入 {hosts}，且不含 {type}',
+  ),
+  owner_only: say(
+    'forbidden',
+    'This is for the owner of the domain and for administrators; write permission is not enough',
+    '此操作仅限域名所有者和管理员；仅有写权限不够',
+  ),
+  token_records_only: say(
+    'forbidden',
+    'The rules of the token allow changes of records only',
+    '令牌的规则只允许更改记录',
+  ),
+  no_rule_allows: say(
+    'forbidden',
+    'No rule of the token allows: {action} {type} at {host}',
+    '令牌没有规则允许：{action} {host} 的 {type}',
+  ),
+  no_rule_allows_untried: say(
+    'forbidden',
+    'No rule of the token allows: {action} {type} at {host}; rule {untried} cannot be tried within the bounds of a decision, so it allows nothing',
+    '令牌没有规则允许：{action} {host} 的 {type}；规则 {untried} 无法在判定限度内评估，因此不允许任何操作',
+  ),
+  rule_denies: say(
+    'forbidden',
+    'Rule {rule} of the token denies: {action} {type} at {host}',
+    '令牌的规则 {rule} 拒绝：{action} {host} 的 {type}',
+  ),
+  rule_denies_untried: say(
+    'forbidden',
+    'Rule {rule} of the token denies: {action} {type} at {host}; rule {untried} cannot be tried within the bounds of a decision, so it allows nothing',
+    '令牌的规则 {rule} 拒绝：{action} {host} 的 {type}；规则 {untried} 无法在判定限度内评估，因此不允许任何操作',
+  ),
+  token_only: say(
+    'forbidden',
+    'Only an API token can ask what it may do; GET /api/tokens lists yours',
+    '只有 API 令牌才能查询自身权限；GET /api/tokens 可列出您的令牌',
+  ),
+  registration_off: say('forbidden', 'Registration is off', '注册功能已关闭'),
+  sign_in_network: say('forbidden', 'Signing in is not allowed from your network', '不允许从您的网络登录'),
+  fresh_second_factor_needed: say(
+    'forbidden',
+    'Sign in again with your second factor, or send totpCode or recoveryCode',
+    '请使用第二因素重新登录，或发送 totpCode 或 recoveryCode',
+  ),
+  fresh_proof_needed: say(
+    'forbidden',
+    'Sign in again first, or send password, totpCode or recoveryCode',
+    '请先重新登录，或发送 password、totpCode 或 recoveryCode',
+  ),
+  fresh_for_binding: say(
+    'forbidden',
+    'Sign in again to bind a sign-in at a provider',
+    '绑定身份提供方的登录方式前，请重新登录',
+  ),
+  fresh_for_email: say('forbidden', 'Sign in again to change your e-mail address', '更改电子邮件地址前，请重新登录'),
+  fresh_for_password: say('forbidden', 'Sign in again to set your first password', '首次设置密码前，请重新登录'),
+  passkey_to_add: say(
+    'forbidden',
+    'You have a passkey; sign in with it to add another',
+    '您已有通行密钥；请用它登录后再添加',
+  ),
+  passkey_first: say('forbidden', 'Sign in with your passkey first', '请先用通行密钥登录'),
+  already_initialised: say('forbidden', 'Already initialised', '已经完成初始化'),
+  setup_code_wrong: say(
+    'forbidden',
+    'The setup code is missing or wrong (setup_code)',
+    '缺少安装码或安装码错误（setup_code）',
+  ),
+  setup_closed: say(
+    'forbidden',
+    'Too many wrong setup codes: the setup is closed until the service is started again',
+    '安装码错误次数过多：重新启动服务之前不能再进行安装',
+  ),
+  not_yours_to_cancel: say(
+    'forbidden',
+    'Only who made the list, and who may write the whole domain, can cancel it',
+    '只有提交此列表的人和可写整个域名的人才能取消',
+  ),
+  rest_not_yours: say(
+    'forbidden',
+    'The rest of the list has changes that you may not make',
+    '列表的剩余部分包含您无权进行的更改',
+  ),
+  confirm_needs_write: say(
+    'forbidden',
+    'To confirm needs write permission on the whole domain',
+    '确认操作需要整个域名的写权限',
+  ),
+  set_not_replaceable: say(
+    'forbidden',
+    'the set holds what the caller may not replace',
+    '该记录集中有您无权替换的内容',
+  ),
+  domain_overlaps: say(
+    'forbidden',
+    '{name} lies below or above a domain of somebody else, or has its name; an administrator may add it',
+    '{name} 位于他人域名之下或之上，或与其同名；可由管理员添加',
+  ),
+  domain_overlaps_known: say(
+    'forbidden',
+    '{name} lies below or above a domain of somebody else, or has its name ({domains}); an administrator may add it',
+    '{name} 位于他人域名（{domains}）之下或之上，或与其同名；可由管理员添加',
+  ),
+  domain_public_suffix: say(
+    'forbidden',
+    '{name} is a public suffix, below which anybody may register names; an administrator may add it',
+    '{name} 是公共后缀，任何人都可在其下注册名称；可由管理员添加',
+  ),
+  inner_page: say(
+    'forbidden',
+    '{path}: is for administrators where an address is an inner one, which OUTBOUND_ALLOW alone lets be checked; leave it out',
+    '{path}：地址为仅由 OUTBOUND_ALLOW 允许检查的内部地址时，只有管理员可以使用；请去掉此项',
+  ),
+  sync_held: say(
+    'forbidden',
+    'The synchronisation of the account {account} is held: {why}; ask for it again',
+    '账户 {account} 的同步已暂停（{why}）；请重新发起',
+  ),
+  retention_for_super: say(
+    'forbidden',
+    'Only a super administrator changes how long the audit log is kept',
+    '只有超级管理员可以更改审计日志的保留时间',
+  ),
+
+  account_locked: say(
+    'locked',
+    'The account is locked after too many failed logins; try again later',
+    '登录失败次数过多，账号已锁定，请稍后再试',
+  ),
+  codes_locked: say(
+    'locked',
+    'Too many wrong codes; try again later, or from where you signed in before',
+    '验证码错误次数过多；请稍后再试，或从您曾登录过的地方重试',
+  ),
+
+  rate_limited: say('tooMany', 'Too many requests; try again later', '请求过于频繁，请稍后再试'),
+  changes_rate_limited: say('tooMany', 'Too many changes of records; try again later', '记录更改过于频繁，请稍后再试'),
+  network_rate_limited: say(
+    'tooMany',
+    'Too many failed logins from your network; try again later',
+    '来自您的网络的登录失败次数过多，请稍后再试',
+  ),
+  setup_code_rate_limited: say(
+    'tooMany',
+    'Too many wrong setup codes; try again later',
+    '安装码错误次数过多，请稍后再试',
+  ),
+  codes_mailed: say('tooMany', 'Too many codes were mailed; try again later', '发送的验证码邮件过多，请稍后再试'),
+  members_rate_limited: say(
+    'tooMany',
+    'You added, or tried to add, too many members; try again later',
+    '您添加或尝试添加的成员过多，请稍后再试',
+  ),
+  pool_full: say('tooMany', 'Too much of this is under way; try again later', '此类请求正在处理的过多，请稍后再试'),
+  domains_pool_full: say('tooMany', 'Too many domains are being looked at', '正在检查的域名过多'),
+  publication_pool_full: say('tooMany', 'Too many requests wait for changes to be published', '等待更改发布的请求过多'),
+  registrations_pool_full: say('tooMany', 'Too many registrations are being asked about', '正在查询的注册信息过多'),
+  streams_pool_full: say('tooMany', 'There are too many streams', '事件流过多'),
+  downloads_pool_full: say('tooMany', 'Too many exports and downloads are under way', '正在进行的导出和下载过多'),
+  logins_pool_full: say(
+    'tooMany',
+    'Too many logins at this moment; try again in a few seconds',
+    '当前登录过多，请几秒后再试',
+  ),
+};
