@@ -26,7 +26,7 @@ describe('a session that is not fresh', () => {
     const secret = `${person.username}-secret`;
     await world.register(person.client, new SoftAuthenticator(ORIGIN));
     await grow(person);
-    assert.deepEqual(refused(await start(person.client), 403, 403001).data, { required: 'fresh' });
+    assert.deepEqual(refused(await start(person.client), 403, 403001).data.required, 'fresh');
     // a JWT that was renewed makes the session no younger
     const { token } = done(await person.client.post('/api/auth/refresh'));
     refused(await start(world.server.as(token)), 403, 403001);
@@ -52,7 +52,7 @@ describe('a session that is not fresh', () => {
     const { secret, recovery } = await enrol(person.client);
     // the session before the app has shown none, however young
     for (const proof of [{}, { password }])
-      assert.deepEqual(refused(await start(before, proof), 403, 403001).data, { required: '2fa' });
+      assert.deepEqual(refused(await start(before, proof), 403, 403001).data.required, '2fa');
     refused(await start(before, { totpCode: await wrongCode(secret) }), 401, 401001);
     done(await start(before, { recoveryCode: recovery[0] }));
     done(await start(person.client));
@@ -66,7 +66,7 @@ describe('a session that is not fresh', () => {
     const person = await world.person();
     await grow(person);
     const setup = (body: object) => person.client.post('/api/auth/2fa/setup', body);
-    assert.deepEqual(refused(await setup({}), 403, 403001).data, { required: 'fresh' });
+    assert.deepEqual(refused(await setup({}), 403, 403001).data.required, 'fresh');
     refused(await setup({ password: 'wrong' }), 401, 401001);
     done(await setup({ password: `${person.username}-secret` }));
     const address = { email: 'evil@example.net', email_code: '123456' };
@@ -74,7 +74,7 @@ describe('a session that is not fresh', () => {
       person.client.put('/api/security/profile', address),
       person.client.post('/api/security/bind-oauth', { provider: 'any' }),
     ];
-    for (const call of calls) assert.deepEqual(refused(await call, 403, 403001).data, { required: 'fresh' });
+    for (const call of calls) assert.deepEqual(refused(await call, 403, 403001).data.required, 'fresh');
     // a session that has just begun
     const young = await person.again();
     done(await young.post('/api/auth/2fa/setup'));
@@ -87,7 +87,7 @@ describe('a session that is not fresh', () => {
     await world.db.run("UPDATE users SET password_hash = '' WHERE id = ?", [person.id]);
     await grow(person);
     const set = (client: Client) => client.post('/api/auth/password', { old_password: 'none', new_password: PASSWORD });
-    assert.deepEqual(refused(await set(person.client), 403, 403001).data, { required: 'fresh' });
+    assert.deepEqual(refused(await set(person.client), 403, 403001).data.required, 'fresh');
     // nor is there a password to add a passkey with
     refused(await start(person.client, { password: 'any' }), 403, 403001);
     const { token } = done(await world.login(person.key));

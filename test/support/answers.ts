@@ -228,6 +228,8 @@ export type DataOf<Method extends string, Path extends string> = [Route<`${Metho
 
 /** Data of an error. Its fields depend on the code; tests expect those that they read. */
 export interface Failure {
+  reason: string;
+  params?: Record<string, unknown>;
   errors: FieldError[];
   required: string;
   rule: number;

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CODES } from '../../src/platform/common/errors.js';
+import { isReason, REASONS } from '../../src/platform/common/words/reasons.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { Failure } from './answers.js';
 import type { Kind } from './databases.js';
@@ -64,9 +66,13 @@ export function ended(answer: Answer<BatchResult>): BatchResult {
   return answer.data;
 }
 
-/** Asserts that a call failed with this status and code. @returns the answer */
+/** Asserts that a call failed with this status and code, and a reason of that code. @returns the answer */
 export function refused(answer: Answer, status: number, code: number): Answer<Failure> {
   assert.deepEqual([answer.status, answer.code], [status, code], `${answer.msg} ${JSON.stringify(answer.data)}`);
+  const { reason } = (answer.data ?? {}) as { reason?: unknown };
+  assert.ok(isReason(reason), `${reason} is no known reason: ${answer.msg}`);
+  // a list that does not fit has the code of its first change that does not
+  if (reason !== 'changes_do_not_fit') assert.equal(CODES[REASONS[reason].kind].code, code, reason);
   return answer as Answer<Failure>;
 }
 

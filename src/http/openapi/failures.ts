@@ -1,4 +1,5 @@
 import { CODES, type ErrorKind, FIELD_CODES } from '../../platform/common/words/codes.js';
+import { REASONS } from '../../platform/common/words/reasons.js';
 import { headers, RATE_HEADERS } from './headers.js';
 
 export type Json = Record<string, unknown>;
@@ -27,11 +28,25 @@ const PROVIDER_KINDS = {
   unavailable: 'unreachable, too slow, or its answer makes no sense',
 };
 
+/** The reasons of each code, for people who look one up. */
+const reasons = Object.values(CODES)
+  .map(({ code }) => {
+    const some = Object.entries(REASONS).filter(([, { kind }]) => CODES[kind].code === code);
+    return `${code}: ${some.map(([reason]) => `\`${reason}\``).join(', ')}`;
+  })
+  .join('; ');
+
 const data = {
   type: 'object',
   description: 'what a program can go by; which fields there are depends on `code`',
   additionalProperties: true,
+  required: ['reason'],
   properties: {
+    reason: {
+      type: 'string',
+      description: `what a program tells errors apart by; its meaning never changes, and more may come. ${reasons}`,
+    },
+    params: { type: 'object', description: 'the values in `msg`, where there are any', additionalProperties: true },
     errors: { type: 'array', items: { $ref: '#/components/schemas/FieldError' }, description: 'the wrong fields' },
     required: {
       type: 'string',
@@ -87,7 +102,10 @@ const errorSchema = {
         .map(({ code, meaning }) => `${code}: ${meaning}`)
         .join('; '),
     },
-    msg: { type: 'string', description: 'for people' },
+    msg: {
+      type: 'string',
+      description: 'for people: in the language that `Accept-Language` prefers (`zh`, `en`), else in that of the user',
+    },
     data,
   },
 };
