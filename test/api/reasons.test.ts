@@ -77,8 +77,8 @@ describe('the reason of an error', () => {
     assert.equal(await seen('/api/auth/login', large), '413001 body_too_large');
   });
 
-  it('says that a session has ended, and writes in the language of the user without a header', async () => {
-    done(await service.admin.put('/api/security/profile', { language: 'zh-CN' }));
+  it('is written in the language of the user where no header says another', async () => {
+    done(await service.admin.put('/api/security/profile', { language: 'zh' }));
     const missing = await service.admin.get('/api/domains/999999');
     assert.equal(missing.msg, '域名不存在');
     assert.deepEqual(missing.data, { reason: 'not_found', params: { what: 'domain' } });
