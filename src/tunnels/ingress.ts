@@ -1,9 +1,9 @@
 import { RE2JS } from 're2js';
 import { toAscii, zoneName } from '../dns/names.js';
 import { errors, fieldError, InvalidRecord } from '../platform/common/errors.js';
-import { type FieldError } from '../platform/common/words/codes.js';
 import { costOf } from '../platform/common/patterns.js';
 import { same } from '../platform/common/read-only.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { RemoteRule } from '../providers/tunnels.js';
 

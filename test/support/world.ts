@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CODES } from '../../src/platform/common/errors.js';
+import { CODES } from '../../src/platform/common/words/codes.js';
 import { isReason, REASONS } from '../../src/platform/common/words/reasons.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { Failure } from './answers.js';

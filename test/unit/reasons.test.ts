@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from '@jest/globals';
-import { AppError, CODES, errors } from '../../src/platform/common/errors.js';
+import { AppError, errors } from '../../src/platform/common/errors.js';
+import { inLanguage } from '../../src/platform/common/translate.js';
+import { CODES } from '../../src/platform/common/words/codes.js';
 import { messageLanguage } from '../../src/platform/common/words/language.js';
 import { REASONS, wordsOf } from '../../src/platform/common/words/reasons.js';
 import { THINGS } from '../../src/platform/common/words/service-reasons.js';
-import { inLanguage } from '../../src/platform/common/words/translate.js';
 
 const PAGE = 'docs/errors.md';
 const namesIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).toSorted();

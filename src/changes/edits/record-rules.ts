@@ -11,8 +11,8 @@ import {
   shownValue,
 } from '../../dns/record.js';
 import { type AppError, errors, fieldError, InvalidRecord } from '../../platform/common/errors.js';
-import { type FieldError } from '../../platform/common/words/codes.js';
 import type { OrUndefined } from '../../platform/common/validation.js';
+import { type FieldError } from '../../platform/common/words/codes.js';
 import { type FieldText, say } from '../../platform/common/words/field-text.js';
 import { wordsOf } from '../../platform/common/words/reasons.js';
 import { clipped } from '../../platform/outbound/outbound-error.js';

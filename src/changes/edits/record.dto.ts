@@ -6,10 +6,10 @@ import { toUnicode } from '../../dns/names.js';
 import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES, readRecord, shownValue } from '../../dns/record.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
 import { fieldError } from '../../platform/common/errors.js';
-import { type FieldError } from '../../platform/common/words/codes.js';
 import { sha256 } from '../../platform/common/hash.js';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { alsoJudge } from '../../platform/common/validation.js';
+import { type FieldError } from '../../platform/common/words/codes.js';
 
 const TYPES = [...RECORD_TYPES, ...EXTRA_TYPES];
 const Upper = () => Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value));

@@ -1,7 +1,7 @@
 import { type AccessRule, type Right, Role } from '../../access/access.js';
 import { RECORD_WRITES } from '../../monitoring/propagation/prefer.interceptor.js';
-import type { ErrorKind } from '../../platform/common/words/codes.js';
 import { MAX_ID } from '../../platform/common/validation.js';
+import type { ErrorKind } from '../../platform/common/words/codes.js';
 import { EXAMPLES } from './examples.js';
 import type { Failures, Json } from './failures.js';
 import { type HEADERS, headers, RATE_HEADERS } from './headers.js';

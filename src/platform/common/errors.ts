@@ -74,7 +74,6 @@ export class InvalidRecord extends AppError {
   }
 }
 
-
 /** Default `Retry-After` in seconds of a request that ran out of time. */
 export const SOON_S = 5;
 
@@ -132,7 +131,9 @@ export const errors = {
   unauthenticated: of('unauthenticated'),
   /** A wrong password or code: 401001, naming the field. */
   wrong: (path: string, reason: ReasonOf<'unauthenticated'>) =>
-    say('unauthenticated', reason, undefined, { errors: [fieldError(path, wordsOf('en', reason) as FieldText, 'wrong')] }),
+    say('unauthenticated', reason, undefined, {
+      errors: [fieldError(path, wordsOf('en', reason) as FieldText, 'wrong')],
+    }),
   forbidden: of('forbidden'),
   /** The same for a reason that is found before it is known whether it ends anything. */
   denied: ({ reason, params }: Said, data: object) => say('forbidden', reason, params, data),

@@ -12,8 +12,8 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { type AppError, errors, fieldError, fieldErrorsOf } from './errors.js';
-import { type FieldCode, type FieldError } from './words/codes.js';
 import { dayStart } from './time-zone.js';
+import { type FieldCode, type FieldError } from './words/codes.js';
 import { type FieldText, ruleText, say } from './words/field-text.js';
 
 /** Maps a rule of class-validator to its field code and the names of its arguments. */

@@ -1,5 +1,5 @@
-import type { ErrorKind } from './codes.js';
 import { ACCESS_REASONS } from './access-reasons.js';
+import type { ErrorKind } from './codes.js';
 import { CONFLICT_REASONS } from './conflict-reasons.js';
 import { SERVICE_REASONS, THINGS } from './service-reasons.js';
 import type { MessageLanguage, Words } from './words.js';
