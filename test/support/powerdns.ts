@@ -25,6 +25,12 @@ export const noPowerdnsOverPostgresql: string | false =
 
 export type PowerdnsBackend = 'sqlite' | 'lmdb' | 'postgresql';
 
+interface PowerdnsOptions {
+  backend?: PowerdnsBackend;
+  /** A loopback address, unique for the test file, at which names are answered on port 53; needs root. */
+  address?: string;
+}
+
 /** A zone as returned by the PowerDNS API. */
 export interface RawZone {
   id: string;
@@ -56,9 +62,9 @@ export interface Powerdns {
  * Starts a real `pdns_server` in its own folder, with caches off so that `dig` sees each write at once, and without
  * syncing to disk.
  */
-export async function startPowerdns(options: { backend?: PowerdnsBackend } = {}): Promise<Powerdns> {
+export async function startPowerdns({ backend = 'sqlite', address }: PowerdnsOptions = {}): Promise<Powerdns> {
   for (let attempt = 1; ; attempt++) {
-    const started = await tryStart(options.backend ?? 'sqlite');
+    const started = await tryStart(backend, address);
     if (typeof started !== 'string') return started;
     // another process may have taken the port before the start
     if (attempt === 3) throw new Error(`pdns_server did not start:\n${started}`);
@@ -99,9 +105,9 @@ async function launch(backend: PowerdnsBackend, path: string, name: string): Pro
   ];
 }
 
-async function tryStart(backend: PowerdnsBackend): Promise<Powerdns | string> {
+async function tryStart(backend: PowerdnsBackend, address?: string): Promise<Powerdns | string> {
   const dir = await mkdtemp(join(tmpdir(), 'zoneward-pdns-'));
-  const [dnsPort, apiPort] = [await freePort(), await freePort()];
+  const [dnsPort, apiPort] = [address ? 53 : await freePort(), await freePort()];
   const apiKey = 'a-key-for-the-tests';
   const database = `zoneward_pdns_${process.pid}_${apiPort}`;
   const store = await launch(backend, join(dir, backend), database);
@@ -113,7 +119,7 @@ async function tryStart(backend: PowerdnsBackend): Promise<Powerdns | string> {
       '--guardian=no',
       '--disable-syslog',
       `--socket-dir=${dir}`,
-      '--local-address=127.0.0.1',
+      `--local-address=${address ?? '127.0.0.1'}`,
       `--local-port=${dnsPort}`,
       ...store,
       '--webserver=yes',
