@@ -52,8 +52,8 @@ export class DomainQuery extends PageQuery {
 
 export class DomainCreateQuery {
   /**
-   * `true`: add it although it lies below or above somebody else's domain, has its name in another account,
-   * or is a public suffix (administrators only)
+   * `true`: add it although it has the name of somebody else's domain, lies below or above it, is the very zone that
+   * another account has here, or is a public suffix (administrators only)
    */
   @IsOptional()
   @ToBoolean()

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { missing } from '../support/bind.js';
 import { databases } from '../support/databases.js';
 import { type Block, difference, journeysOf, runBlocks } from '../support/guide.js';
 import { noPowerdns, type Powerdns, startPowerdns } from '../support/powerdns.js';
@@ -15,16 +15,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8'
 const [before, ...journeys] = journeysOf(page);
 const setUp = before?.blocks ?? [];
 
-/** Whether a shell is installed. */
-const installed = (shell: string) => {
-  try {
-    execFileSync(shell, ['-c', 'true']);
-    return true;
-  } catch {
-    return false;
-  }
-};
-const shells = ['bash', 'dash', 'zsh'].filter(installed);
+const SHELLS = ['bash', 'dash', 'zsh'];
 
 /** The set-up of the page with the values of this installation in place of those of the page. */
 function setUpWith(values: Record<string, string>): Block[] {
@@ -62,8 +53,8 @@ describe('the guide to the API', () => {
 });
 
 for (const { kind, skip } of databases('one')) {
-  for (const shell of shells) {
-    describeUnless(skip ?? unable)(`each block of the guide, in ${shell}`, () => {
+  for (const shell of SHELLS) {
+    describeUnless(skip || unable || missing(shell))(`each block of the guide, in ${shell}`, () => {
       let folder: string;
       let pdns: Powerdns;
       let service: Service;
