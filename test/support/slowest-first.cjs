@@ -5,6 +5,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const SLOWEST = [
   'paused',
   'rights-ended',
+  'guide',
   'powerdns',
   'clocks',
   'backup',
