@@ -52,11 +52,11 @@ export class DomainsController {
 
   /**
    * Adds a public zone of an account; it must exist at the provider (404001), unless `create` makes it there (501001
-   * where the provider cannot). Its records are read at once. Answers 409001 when it is here already, or only a private
-   * zone has the name, 500002 when the provider fails. One that has the name of somebody else's domain, or lies below or
-   * above it, is for administrators (403001), and asks them for `force=true` (409001); so is a public suffix such as
-   * `co.uk`. A zone of the same server that another account has here already is 409001, and `force=true` of an
-   * administrator adds it all the same; one's own name at another provider is no conflict.
+   * where the provider cannot). Its records are read at once. Answers 409001 when it is here already, or only a
+   * private zone has the name, 500002 when the provider fails. One that has the name of somebody else's domain, or
+   * lies below or above it, is for administrators (403001), and asks them for `force=true` (409001); so is a public
+   * suffix such as `co.uk`. A zone of the same server that another account has here already is 409001, and
+   * `force=true` of an administrator adds it all the same; one's own name at another provider is no conflict.
    */
   @Post()
   @Access({})
