@@ -1,6 +1,7 @@
 import { errors, fieldError } from '../platform/common/errors.js';
 import { type FieldError } from '../platform/common/words/codes.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
+import { alternativeOf, alternativesOf } from '../providers/alternatives.js';
 import type { CredentialField, Credentials, ProviderDefinition } from '../providers/provider.js';
 
 const PATH = 'credentials';
@@ -83,13 +84,13 @@ function takeOver(
   return values;
 }
 
-/** The first alternative that lacks nothing. @throws AppError 400001 naming what the closest one lacks */
+/** See `alternativeOf`. @throws AppError 400001 naming what the closest alternative lacks */
 function chooseAlternative(definition: ProviderDefinition, values: Record<string, string>): CredentialField[] {
+  const best = alternativeOf(definition, values);
+  if (best >= 0) return definition.credentials[best] as CredentialField[];
   const missing = definition.credentials.map((fields) =>
     fields.filter((f) => f.required && values[f.key] === undefined),
   );
-  const best = missing.findIndex((list) => list.length === 0);
-  if (best >= 0) return definition.credentials[best] as CredentialField[];
   const closest = missing.reduce((a, b) => (b.length < a.length ? b : a));
   const words = ({ label }: CredentialField) =>
     definition.credentials.length > 1
@@ -124,9 +125,6 @@ function assertSecretsStay(
 /** `***` is what answers show: sending it back does not prove that the client knows the secret. */
 const isSent = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '***';
 
-const alternativeOf = (definition: ProviderDefinition, values: Credentials): number =>
-  definition.credentials.findIndex((fields) => fields.every((f) => !f.required || values[f.key] !== undefined));
-
 /** The canonical form of an address: another spelling of the same address is no change. */
 function place(value: string | undefined): string {
   const bare = (text: string) => text.replace(/[/.]+$/, '');
@@ -137,13 +135,8 @@ function place(value: string | undefined): string {
 }
 
 const alternatives = (definition: ProviderDefinition): string =>
-  definition.credentials
-    .map((fields) =>
-      fields
-        .filter((f) => f.required)
-        .map((f) => f.key)
-        .join(' + '),
-    )
+  alternativesOf(definition)
+    .map(({ required }) => required.join(' + '))
     .join(' or ');
 
 /** Credentials as answers show them: secrets as `***`. */

@@ -50,6 +50,9 @@ const CHUNK = 200;
 /** rows of a domain that are read at once: SQLite reads them while nobody else has a turn */
 const PAGE = 2000;
 
+/** characters of a value that order a list by it: MariaDB sorts by no more than 1024 bytes */
+const ORDERED = 250;
+
 /** One row of a raw query; booleans are 0/1 on SQLite and MariaDB. */
 function stored(row: StoredRecord): StoredRecord {
   row.proxied = Boolean(row.proxied);
@@ -141,9 +144,14 @@ export class DnsRecordsRepository {
     return (await this.db.rows<StoredRecord>(sql, [...values, limit, offset])).map(stored);
   }
 
+  /** What a list is ordered by that is sorted by its values: their beginnings, by code points. */
+  get valueOrder(): string {
+    return this.db.inBytes(`SUBSTR(value, 1, ${ORDERED})`);
+  }
+
   /** The next ones of a list in its order, after this row. */
   async after({ where, values, order }: Listed, limit: number, row?: StoredRecord): Promise<StoredRecord[]> {
-    const [column, direction] = order.split(/[ ,]+/) as [keyof StoredRecord, string];
+    const [, column = '', direction] = /^(.+?) (ASC|DESC)\b/.exec(order) ?? [];
     const than = direction === 'DESC' ? '<' : '>';
     const beyond = !row
       ? ['', []]
@@ -151,7 +159,7 @@ export class DnsRecordsRepository {
         ? [` AND id ${than} ?`, [row.id]]
         : [
             ` AND (${column} ${than} ? OR (${column} = ? AND id ${than} ?))`,
-            [row[column], row[column], row.id] as SqlValue[],
+            [place(row, column), place(row, column), row.id] as SqlValue[],
           ];
     const rows = await this.db.rows<StoredRecord>(
       `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where}${beyond[0]} ORDER BY ${order} LIMIT ?`,
@@ -277,6 +285,10 @@ export class DnsRecordsRepository {
     return sum;
   }
 }
+
+/** Where a row stands in the order of a column, or of the values. */
+const place = (row: StoredRecord, column: string): SqlValue =>
+  column in row ? row[column as keyof StoredRecord] : Array.from(row.value).slice(0, ORDERED).join('');
 
 const values = (row: Omit<StoredRecord, 'id' | 'pending'>): SqlValue[] => [
   ...COLUMNS.map((column) => row[column] ?? null),

@@ -190,9 +190,12 @@ export class ChangeSets {
     }
   }
 
-  /** A sync that lists meanwhile sees that these names have changed. Locks the domain's row. @returns its revision */
-  async touch(manager: EntityManager, domainId: number): Promise<number> {
-    await this.state.raiseRevision(domainId, manager);
+  /**
+   * Locks the domain's row. A synchronisation that lists meanwhile sees by the revision that names have changed.
+   * @param differs whether records of it are stored otherwise now: else its revision stays @returns its revision
+   */
+  async touch(manager: EntityManager, domainId: number, differs: boolean): Promise<number> {
+    await (differs ? this.state.raiseRevision(domainId, manager) : this.state.hold(domainId, manager));
     return this.state.revision(domainId, manager);
   }
 

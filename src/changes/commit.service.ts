@@ -10,12 +10,13 @@ import { now } from '../platform/common/clock.js';
 import { type AppError, errors } from '../platform/common/errors.js';
 import { Db } from '../platform/database/db.js';
 import type { Held } from '../platform/database/leases.js';
-import { Events } from '../platform/events/events.js';
+import { Events, type ListProgress } from '../platform/events/events.js';
 import { Metrics } from '../platform/metrics/metrics.js';
 import type { ApplyOptions, Outcome } from '../providers/provider.js';
 import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
 import { recordView } from './edits/record.dto.js';
 import { isIdle, type Net, type Planned } from './edits/working-copy.js';
+import type { ChangeState } from './in-doubt/change-set.entity.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { cancelled, listEntry, singleEntries, storedEntry } from './results.js';
 
@@ -55,6 +56,8 @@ export interface Piece {
   next: readonly Net[] | null;
   /** whether some change of the list has no clear end so far */
   inDoubt: boolean;
+  /** the list goes on behind its answer */
+  background: boolean;
 }
 
 /** A record of a list whose change the provider has carried out, or that needed none. */
@@ -114,7 +117,8 @@ export class ChangeCommits {
     const { domain, changeSet, held } = run;
     // the answer waits for nothing behind the last piece: the locks end with it
     await (piece.next ? held.confirm(manager) : held.release(manager));
-    const revision = await this.sets.touch(manager, domain.id);
+    const differs = applied.length > 0 || [...failures.values()].some(({ state }) => state === 'unknown');
+    const revision = await this.sets.touch(manager, domain.id, differs);
     const { because, next, rest, ends } = await this.behind(manager, run, piece);
     const failed: Failures = new Map([
       ...failures,
@@ -132,8 +136,11 @@ export class ChangeCommits {
       await this.sets.pause(manager, changeSet, waits, applied.length > 0);
     }
     const left = await this.sets.commit(manager, changeSet, revision, next === null, piece.inDoubt || run.resumed);
-    if (applied.length)
-      this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet));
+    // whoever watches a list in the background learns of a piece that failed, too
+    if (applied.length || piece.background) {
+      const progress = progressOf(await this.sets.counts(manager, changeSet));
+      this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet, progress));
+    }
     for (const entry of await this.entries(manager, run, rows, ended, next === null && !left))
       await this.audit.write(manager, run.actor, { ...entry, domain, changeSet });
     return { ended, goesOn: next !== null };
@@ -200,6 +207,12 @@ function failureHere(net: Net, fate: Failure | null, failures: Failures, away: b
   if (fate?.state === 'unknown' && !isIdle(net)) return fate;
   const error = (fate?.state === 'failed' && fate.error) || inTheWay(net, failures);
   return error ? { state: away ? 'pending' : 'not_tried', error } : null;
+}
+
+/** How far a list is, by the states of its changes. */
+function progressOf({ pending, applied, failed, unknown, not_tried }: Record<ChangeState, number>): ListProgress {
+  const done = applied + failed + not_tried;
+  return { total: done + pending + unknown, done, failed: failed + not_tried };
 }
 
 /** What became of the edits. */

@@ -93,6 +93,7 @@ export class ChangeExecutor {
         because,
         next: last ? null : next,
         inDoubt,
+        background,
       });
       if (pause?.refusal) await this.heldLists.hold(run.changeSet, run.domain.id, pause.refusal, run.held.owner);
       if (pause) return { inDoubt, paused: true };

@@ -23,6 +23,11 @@ export class DomainStateRepository {
     await this.db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [id], manager);
   }
 
+  /** Locks the row of a domain whose records stay as they are. */
+  async hold(id: number, manager: EntityManager): Promise<void> {
+    await this.db.lock(manager, 'domains', { id });
+  }
+
   /** How often its records were changed. In a transaction that has locked the row it stays so. */
   async revision(id: number, manager: EntityManager): Promise<number> {
     const sql = 'SELECT revision FROM domains WHERE id = ?';

@@ -41,8 +41,8 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     const { events } = this;
-    events.on('records.changed', (domain_id, change_set_id) =>
-      this.add('records.changed', { domain_id, change_set_id }, domain_id),
+    events.on('records.changed', (domain_id, change_set_id, progress) =>
+      this.add('records.changed', { domain_id, change_set_id, ...progress }, domain_id),
     );
     events.on('records.synced', (domain_id, touched) => this.add('records.synced', { domain_id, touched }, domain_id));
     events.on('domain.created', (domain_id) => this.add('domain.created', { domain_id }, domain_id));

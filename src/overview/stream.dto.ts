@@ -17,11 +17,20 @@ export const STREAM_EVENTS = [
 ] as const;
 export type StreamEvent = (typeof STREAM_EVENTS)[number];
 
-/** `records.changed`: a change of records was carried out. */
+/**
+ * `records.changed`: a change of records was carried out. A long list tells it behind each of its pieces, also of one
+ * that failed, with how far the list is.
+ */
 class RecordsChanged {
   domain_id!: number;
   /** `GET /api/domains/:id/changes/:changeSetId` tells it */
   change_set_id!: number;
+  /** changes of the list; absent in what a former version has told */
+  total?: number;
+  /** those that have come to their end, applied or not */
+  done?: number;
+  /** those of `done` that failed or were not tried */
+  failed?: number;
 }
 
 /** `records.synced`: the records here follow what the provider holds. */

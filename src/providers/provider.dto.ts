@@ -1,8 +1,15 @@
 class CredentialFieldView {
   key!: string;
+  /** what the vendor calls it */
   label!: string;
+  /** answers show it as `***` */
   secret!: boolean;
+  /** the alternative cannot do without it */
   required!: boolean;
+  /** a text of several lines is pasted: a key in PEM form, a file of JSON */
+  multiline?: boolean;
+  /** what a value looks like: for the placeholder of a form */
+  example?: string;
   kind!: 'text' | 'number' | 'url' | 'list';
   /** says where the secrets are sent: an account's secrets are sent again when it changes */
   address?: boolean;
@@ -38,11 +45,25 @@ export class CapabilitiesView {
   tunnels!: boolean;
 }
 
+class AlternativeView {
+  /** what tells it from the others, in the labels of its fields */
+  label!: string;
+  /** keys of the fields that have to be filled in */
+  required!: string[];
+  /** keys of the fields that may be left empty */
+  optional!: string[];
+}
+
 export class ProviderView {
   kind!: string;
   label!: string;
+  /** where the vendor documents its API and keys */
   docs!: string;
+  /** our page about the kind, with the keys and what they need: a path in the repository of the service */
+  guide!: string;
   /** alternatives: the required fields of one list must be filled in */
   credentials!: CredentialFieldView[][];
+  /** the same alternatives by keys, in the order of `credentials`: the first whose required fields are there counts */
+  alternatives!: AlternativeView[];
   capabilities!: CapabilitiesView;
 }

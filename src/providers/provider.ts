@@ -138,6 +138,10 @@ export interface CredentialField {
   /** one line for the person who fills it in */
   help?: string;
   default?: string;
+  /** what a value looks like, of nobody; for a form's placeholder */
+  example?: string;
+  /** a text of several lines, which is pasted: a key in PEM form, a file of JSON */
+  multiline?: boolean;
   /** the only values allowed */
   values?: readonly string[];
   /**

@@ -3,6 +3,7 @@ import { ApiHeader, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access } from '../access/access.js';
 import { sha256 } from '../platform/common/hash.js';
+import { alternativesOf } from './alternatives.js';
 import { capabilitiesView } from './capabilities-view.js';
 import type { ProviderView } from './provider.dto.js';
 import { PROVIDERS } from './registry.js';
@@ -11,7 +12,9 @@ const VIEWS: ProviderView[] = PROVIDERS.map(({ kind, label, docs, credentials, c
   kind,
   label,
   docs,
+  guide: `docs/providers/${kind}.md`,
   credentials: credentials as ProviderView['credentials'],
+  alternatives: alternativesOf({ credentials }),
   capabilities: capabilitiesView(capabilities),
 }));
 /** Of the list as it is in this version. Weak: it comes compressed or not. */

@@ -1,6 +1,7 @@
 import { searchPattern } from '../cache/record-search.js';
 import { proxyRule, storedForms } from '../changes/edits/record-rules.js';
 import { relativeName, toAscii } from '../dns/names.js';
+import { TYPE_NAMES } from '../dns/types.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { errors } from '../platform/common/errors.js';
 import { say } from '../platform/common/words/field-text.js';
@@ -10,6 +11,10 @@ import type { RecordQuery } from './records.dto.js';
 
 /** The types that a filter names: each once, as they are stored. */
 export const typesOf = (type: string): string[] => [...new Set(type.split(',').map((one) => one.trim().toUpperCase()))];
+
+/** What is neither the name of a record type nor of records that the caller may read. */
+export const unknownType = (type: string) =>
+  errors.field('type', say('"{type}" is no record type', { type: type.slice(0, 16) }), 'choice', { values: TYPE_NAMES });
 
 /**
  * What a filter names is made canonical as what is stored was; what is merely not there is not found.

@@ -19,6 +19,15 @@ export class RecordQuery extends PageQuery {
   override keyword?: string = undefined;
 
   /**
+   * `id` (the default), `host` (or `name`), `type`, `value`, `ttl`, `updated_at` or `created_at`, with `-` in front for
+   * descending; equal ones by their ids. Values are ordered by the code points of their first 250 characters
+   */
+  @IsOptional()
+  @IsString()
+  @MaxLength(32)
+  override sort?: string = undefined;
+
+  /**
    * type, any case; or several of them with commas: `A,AAAA`. What is neither the name of a record type nor of records
    * of the domain is 400001
    */

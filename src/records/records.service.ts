@@ -11,7 +11,7 @@ import { recordView } from '../changes/edits/record.dto.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import { mayRead } from '../changes/in-doubt/who.js';
-import { isType, TYPE_NAMES } from '../dns/types.js';
+import { isType } from '../dns/types.js';
 import { judgeRecord, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -25,7 +25,7 @@ import type { SqlValue } from '../platform/database/db.js';
 import { unknownSort } from '../platform/database/lists.js';
 import type { RecordState } from '../tokens/rules/token-rules.js';
 import { AllowedRecords } from './allowed-records.js';
-import { filter, typesOf } from './record-filter.js';
+import { filter, typesOf, unknownType } from './record-filter.js';
 import type { RecordList, RecordQuery } from './records.dto.js';
 
 /**
@@ -88,8 +88,9 @@ export class RecordsService {
       await within(this.follow(domain), FOLLOW_MS);
       domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
     }
-    const order = orderBy(query.sort, SORTS, 'id', 'id');
-    if (!order) throw unknownSort(SORTS);
+    const sorts = { ...SORTS, value: this.rows.valueOrder };
+    const order = orderBy(query.sort, sorts, 'id', 'id');
+    if (!order) throw unknownSort(sorts);
     const types = query.type === undefined ? [] : typesOf(query.type);
     await this.assertTypes(domain, types, gone);
     const [where, values] = filter(domain, query, types);
@@ -119,10 +120,7 @@ export class RecordsService {
       const held = domain.access.rules
         ? (await this.readable.page(domain, one, gone)).total
         : await this.cache.countOf(domain.id, [type]);
-      if (!held)
-        throw errors.field('type', say('"{type}" is no record type', { type: type.slice(0, 16) }), 'choice', {
-          values: TYPE_NAMES,
-        });
+      if (!held) throw unknownType(type);
     }
   }
 

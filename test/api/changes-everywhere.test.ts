@@ -132,6 +132,21 @@ for (const { kind, skip } of databases('all'))
       assert.equal((await ofDomains([first], 'host=www.first.example.')).length, 1);
     });
 
+    it('what is no record type is refused, and that of a vendor where there is a change of it', async () => {
+      const ruled = await tokenOf(admin, { rules: [{ effect: 'allow', domains: [second], hosts: ['www'] }] });
+      for (const path of ['/api/changes', `/api/domains/${second}/changes`] as const)
+        for (const client of [admin, ruled]) {
+          const { data } = refused(await client.get(`${path}?type=REDIRECT_URL`), 400, 400001);
+          assert.deepEqual(data?.errors?.[0]?.path, 'type');
+        }
+      const [newest] = await idsOf('host=www&type=A', admin, `/api/domains/${second}/changes`);
+      await db.run("UPDATE record_changes SET type = 'REDIRECT_URL' WHERE change_set_id = ?", [newest as number]);
+      assert.deepEqual(await idsOf('type=redirect_url'), [newest]);
+      assert.deepEqual(await idsOf('type=REDIRECT_URL', ruled), [newest]);
+      refused(await admin.get(`/api/domains/${third}/changes?type=REDIRECT_URL`), 400, 400001);
+      await db.run("UPDATE record_changes SET type = 'A' WHERE change_set_id = ?", [newest as number]);
+    });
+
     it('a value that no filter can have is refused by its name', async () => {
       const wrong = {
         ...{ host: 'www.first.example.', type: 'A%20B', state: 'closed', door: 'window', actor: 'reader' },

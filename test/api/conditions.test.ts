@@ -131,6 +131,11 @@ for (const { kind, skip } of databases('sqlite')) {
       const { data } = refused(await admin.post(`${path}/batch`, create('batch-2'), seen), 412, 412001);
       assert.match(String((data as unknown as { revision: number }).revision), /^\d+$/);
       done(await admin.post(`${path}/batch`, create('batch-3'), await tag()));
+      // a list of which nothing is stored leaves the records as they were
+      const unchanged = await tag();
+      refused(await admin.post(`${path}/batch`, create('batch-3'), unchanged), 422, 422002);
+      assert.deepEqual(await tag(), unchanged);
+      done(await admin.post(`${path}/batch`, create('batch-4'), unchanged));
       // a change at the provider counts as soon as it is read
       const before = await tag();
       const records = [{ content: '192.0.2.7', disabled: false }];

@@ -103,6 +103,7 @@ for (const { kind, skip } of databases('all')) {
       await mine.next('a new domain', ofDomain('domain.created', hidden));
       await addRecord(hidden, 'www');
       const { data } = await mine.next('a change', ofDomain('records.changed', hidden));
+      assert.deepEqual([data.total, data.done, data.failed], [1, 1, 0]);
       assert.equal(
         done(await admin.get(`/api/domains/${hidden}/changes/${data.change_set_id}`)).id,
         data.change_set_id,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { Events } from '../../src/platform/events/events.js';
+import { Events, type ListProgress } from '../../src/platform/events/events.js';
+import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { applicationOf, type Client } from '../support/server.js';
@@ -216,17 +217,35 @@ for (const { kind, skip } of databases('all')) {
 
     it('an event follows the commit, one for each piece', async () => {
       const told: number[][] = [];
+      const steps: ListProgress[] = [];
       applicationOf(world.server.dataDir)
         ?.get(Events)
-        .on('records.changed', async (domain, changeSet) => {
+        .on('records.changed', async (domain, changeSet, progress) => {
           // committed: it can be read
           const { counts } = done(await admin.get(`/api/domains/${domain}/changes/${changeSet}`));
           told.push([domain, changeSet, counts.applied]);
+          steps.push(progress);
         });
       const { change_set_id } = ended(await admin.post(batch, { changes: [create('told', '192.0.2.1')] }));
       await until('it is told', async () => told.length > 0);
       refused(await admin.post(batch, { changes: [create('told', '192.0.2.1')], atomic: true }), 409, 409001);
       assert.deepEqual(told, [[world.domain, change_set_id, 1]]);
+      assert.deepEqual(steps.splice(0), [{ total: 1, done: 1, failed: 0 }]);
+      const list = [
+        ...Array.from({ length: 320 }, (_, i) => create(`step${i}`, '192.0.2.1')),
+        create('told', '192.0.2.1'),
+      ];
+      const { change_set_id: long } = (await admin.post(`${batch}?wait=50`, { changes: list })).data as BatchResult;
+      const path = `${changes}/${long as number}` as const;
+      await until('the list is done', async () => done(await admin.get(path)).state === 'done', 60_000);
+      await until('its end is told', async () => steps.at(-1)?.done === 321);
+      assert.ok(steps.length > 1 && steps.length <= 321 / 50, `${steps.length} events`);
+      assert.deepEqual(
+        steps,
+        steps.toSorted((a, b) => a.done - b.done),
+      );
+      assert.deepEqual(new Set(steps.map(({ total }) => total)), new Set([321]));
+      assert.deepEqual(steps.at(-1), { total: 321, done: 321, failed: 1 });
     });
 
     it('the history is paged, and of another domain it is not found', async () => {

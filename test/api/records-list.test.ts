@@ -95,6 +95,25 @@ function suite(kind: Kind): void {
     refused(await service.admin.get(`${records}?sort=-`), 400, 400001);
   });
 
+  it('sorts by value in one order on every database, whole, paged and for a token with rules', async () => {
+    const texts = ['b', 'B', 'a', 'ä', 'a b', 'ab', 'a-b', '\u{1f600}', '\uffee', 'Z', '_', `${'l'.repeat(250)}b`];
+    texts.push(`${'l'.repeat(250)}a`);
+    for (const value of texts) made(await service.admin.post(records, { host: 'sorted', type: 'TXT', value }));
+    const beginning = (value: string) => Buffer.from([...value].slice(0, 250).join(''));
+    const all = (await list('?host=sorted')).list;
+    const wanted = all
+      .toSorted((a, b) => Buffer.compare(beginning(a.value), beginning(b.value)) || a.id - b.id)
+      .map(({ value }) => value);
+    const values = async (query: string, client = service.admin) =>
+      done(await client.get(`${records}?host=sorted&${query}`)).list.map(({ value }) => value);
+    assert.deepEqual(await values('sort=value'), wanted);
+    assert.deepEqual((await values('sort=-value&limit=5')).slice(2), wanted.toReversed().slice(2, 5));
+    const { token } = made(await service.admin.post('/api/tokens', { name: 'ruled', rules: [{ effect: 'allow', hosts: ['sort*'] }] }));
+    const ruled = service.server.as(token);
+    assert.deepEqual([...(await values('sort=value&limit=7', ruled)), ...(await values('sort=value&limit=7&page=2', ruled))], wanted);
+    for (const { id } of all) done(await service.admin.delete(`${records}/${id}`));
+  });
+
   it('pages, with the total and links in the headers', async () => {
     const total = SEED.length + 1;
     const seen: number[] = [];

@@ -329,6 +329,13 @@ export class Db {
     return (await this.rows(`SELECT 1 AS one FROM ${table} ${which} FOR ${mode}`, values, manager)).length > 0;
   }
 
+  /** A text in SQL that compares and sorts by its bytes in UTF-8, that is by code points, on every database. */
+  inBytes(text: string): string {
+    const { type } = this.source.options;
+    if (type === 'better-sqlite3') return text;
+    return type === 'postgres' ? `${text} COLLATE "C"` : `CAST(${text} AS BINARY)`;
+  }
+
   /** Does it again after a deadlock, which undid all of it: a whole transaction, or one statement outside of any. */
   async again<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {

@@ -53,6 +53,13 @@ export interface JobNews {
   retry_at?: string | null;
 }
 
+/** How far a list of changes is: of `total` changes `done` have come to their end, of which `failed` not applied. */
+export interface ListProgress {
+  total: number;
+  done: number;
+  failed: number;
+}
+
 /** Who could read a removed domain, besides administrators. */
 export interface Readers {
   /** id of a user */
@@ -71,8 +78,8 @@ interface EventArgs {
   'domain.expiry.automatic': [name: string];
   /** by themselves or with their account; with who could read each */
   'domains.removed': [domains: ReadonlyMap<number, Readers>];
-  /** records of a domain were written: which, says the change set */
-  'records.changed': [domainId: number, changeSet: number];
+  /** records of a domain were written, or a piece of a long list ended: which, says the change set */
+  'records.changed': [domainId: number, changeSet: number, progress: ListProgress];
   /** the cache of a domain follows what its provider holds: so many rows were touched */
   'records.synced': [domainId: number, touched: number];
   /** a failover rule has switched its record set */

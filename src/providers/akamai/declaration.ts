@@ -10,6 +10,7 @@ export const akamai = defineProvider({
   credentials: [
     [
       text('url', 'URL', {
+        example: 'https://akab-0123456789abcdef.luna.akamaiapis.net',
         kind: 'url',
         help: 'https:// and the `host` of the API client: akab-….luna.akamaiapis.net',
       }),

@@ -8,7 +8,7 @@ export const aliesa = defineProvider({
   ...{ kind: 'aliesa', label: 'Alibaba Cloud ESA' },
   docs: 'https://www.alibabacloud.com/help/en/edge-security-acceleration/esa/api-esa-2024-09-10-overview',
   api: 'https://esa.cn-hangzhou.aliyuncs.com',
-  credentials: [[text('access_key_id', 'AccessKey ID', { help }), secret('access_key_secret', 'AccessKey secret')]],
+  credentials: [[text('access_key_id', 'AccessKey ID', { help }), secret('access_key_secret', 'AccessKey Secret')]],
   capabilities: {
     types: [...RECORD_TYPES, 'URI', 'SSHFP', 'TLSA'],
     ...{ proxiedTypes: ['A', 'AAAA', 'CNAME'], remark: true, minTtl: 30, maxTtl: 86_400, automaticTtl: 1 },

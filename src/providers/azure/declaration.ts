@@ -9,13 +9,15 @@ export const azure = defineProvider({
   api: 'https://management.azure.com',
   credentials: [
     [
-      text('tenant_id', 'Directory (tenant) id'),
-      text('client_id', 'Application (client) id', {
+      text('tenant_id', 'Directory (tenant) ID', { example: '2f1d9b0e-6a3c-4c55-9a57-0c7f4f4b1a10' }),
+      text('client_id', 'Application (client) ID', {
+        example: '2f1d9b0e-6a3c-4c55-9a57-0c7f4f4b1a10',
         help: 'Of an app registration with the role "DNS Zone Contributor" in the resource group.',
       }),
       secret('client_secret', 'Client secret', { help: 'Its value, not its id. It expires: note when.' }),
-      text('subscription_id', 'Subscription id'),
+      text('subscription_id', 'Subscription ID', { example: '2f1d9b0e-6a3c-4c55-9a57-0c7f4f4b1a10' }),
       text('resource_group', 'Resource group', {
+        example: 'dns-zones',
         required: false,
         help: 'The group that holds the zones. Left empty: all zones of the subscription.',
       }),

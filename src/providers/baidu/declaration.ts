@@ -7,7 +7,7 @@ export const baidu = defineProvider({
   label: 'Baidu Cloud DNS',
   docs: 'https://cloud.baidu.com/doc/DNS/s/El4s7lssr',
   api: 'https://dns.baidubce.com',
-  credentials: [[text('access_key_id', 'Access key id', { help }), secret('secret_access_key', 'Secret access key')]],
+  credentials: [[text('access_key_id', 'Access Key ID', { help }), secret('secret_access_key', 'Secret Access Key')]],
   // the lines of all plans (documented 2022); Enterprise zones have more
   capabilities: {
     types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV'],

@@ -15,7 +15,7 @@ export const cloudflare = defineProvider({
         help: 'With the permissions Zone:Read and DNS:Edit; for tunnels Cloudflare Tunnel:Edit, too.',
       }),
     ],
-    [text('email', 'E-mail'), secret('api_key', 'Global API key')],
+    [text('email', 'Email', { example: 'dns@example.com' }), secret('api_key', 'Global API Key')],
   ],
   capabilities: {
     // NAPTR and LOC are shown only: how their text and their `data` escape and round is not documented

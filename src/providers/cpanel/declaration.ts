@@ -8,7 +8,11 @@ export const cpanel = defineProvider({
   docs: 'https://api.docs.cpanel.net/openapi/cpanel/operation/dns-mass_edit_zone/',
   credentials: [
     [
-      text('url', 'URL', { kind: 'url', help: 'Of cPanel with its port: https://server.example.net:2083' }),
+      text('url', 'URL', {
+        example: 'https://server.example.net:2083',
+        kind: 'url',
+        help: 'Of cPanel with its port: https://server.example.net:2083',
+      }),
       text('username', 'User', { help: 'Of the cPanel account.' }),
       secret('token', 'API token', { help: 'Security, Manage API Tokens: of the account, not of WHM.' }),
     ],

@@ -2,8 +2,17 @@ import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, SETS, secret, text } from '../provider.js';
 
 const URL_HELP = 'Of Keystone, as in clouds.yaml or OS_AUTH_URL: https://cloud.example.net:5000/v3';
-const AUTH = text('auth_url', 'Authentication URL', { kind: 'url', help: URL_HELP });
-const REGION = text('region', 'Region', { required: false, address: true, help: 'Where the cloud has several.' });
+const AUTH = text('auth_url', 'Authentication URL', {
+  example: 'https://cloud.example.net:5000/v3',
+  kind: 'url',
+  help: URL_HELP,
+});
+const REGION = text('region', 'Region', {
+  example: 'RegionOne',
+  required: false,
+  address: true,
+  help: 'Where the cloud has several.',
+});
 const DEFAULT = { required: false, default: 'Default' };
 
 /** OpenStack Designate, API v2, with tokens of Keystone v3: record sets with ids. */
@@ -15,7 +24,7 @@ export const designate = defineProvider({
   credentials: [
     [
       AUTH,
-      text('application_credential_id', 'Application credential id'),
+      text('application_credential_id', 'Application credential ID'),
       secret('application_credential_secret', 'Application credential secret', {
         help: 'Of the project of the zones.',
       }),

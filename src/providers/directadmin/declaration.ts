@@ -7,7 +7,11 @@ export const directadmin = defineProvider({
   docs: 'https://docs.directadmin.com/developer/api/legacy-api.html',
   credentials: [
     [
-      text('url', 'URL', { kind: 'url', help: 'Of the panel, with its port, such as https://panel.example.net:2222.' }),
+      text('url', 'URL', {
+        example: 'https://panel.example.net:2222',
+        kind: 'url',
+        help: 'Of the panel, with its port, such as https://panel.example.net:2222.',
+      }),
       text('user', 'User', { help: 'An administrator may name another user: admin|user.' }),
       secret('login_key', 'Login key', {
         help: 'Login Keys, Create Key; CMD_API_SHOW_DOMAINS and CMD_API_DNS_CONTROL are enough. The password, too.',

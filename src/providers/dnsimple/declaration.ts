@@ -1,7 +1,8 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, text } from '../provider.js';
 
-const ACCOUNT = text('account_id', 'Account id', {
+const ACCOUNT = text('account_id', 'Account ID', {
+  example: '1010',
   required: false,
   help: 'For tokens of a user with several accounts.',
 });

@@ -10,7 +10,7 @@ export const dnspod = defineProvider({
   label: 'DNSPod (token)',
   docs: 'https://docs.dnspod.cn/api/',
   api: 'https://dnsapi.cn',
-  credentials: [[text('id', 'ID', { help }), secret('token', 'Token')]],
+  credentials: [[text('id', 'ID', { example: '123456', help }), secret('token', 'Token')]],
   capabilities: {
     types: RECORD_TYPES,
     ...{ toggle: 'record', weight: true, remark: true },

@@ -10,9 +10,14 @@ export const googlecloud = defineProvider({
   credentials: [
     [
       secret('service_account', 'Service account key', {
+        multiline: true,
         help: 'The JSON of a key of a service account. The role "DNS Administrator" of the project, or of a zone, is enough.',
       }),
-      text('project', 'Project', { required: false, help: 'Id of the project, where it is not that of the account.' }),
+      text('project', 'Project', {
+        example: 'my-project',
+        required: false,
+        help: 'Id of the project, where it is not that of the account.',
+      }),
     ],
   ],
   capabilities: {

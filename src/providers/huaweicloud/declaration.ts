@@ -11,10 +11,10 @@ export const huaweicloud = defineProvider({
   api: 'https://dns.myhuaweicloud.com',
   credentials: [
     [
-      text('access_key_id', 'Access key id (AK)', { help: AK }),
-      secret('secret_access_key', 'Secret access key (SK)'),
-      text('region', 'Region', { required: false, address: true, help: REGION }),
-      text('project_id', 'Project id', { required: false, help: 'Usually left empty.' }),
+      text('access_key_id', 'Access Key ID (AK)', { help: AK }),
+      secret('secret_access_key', 'Secret Access Key (SK)'),
+      text('region', 'Region', { example: 'cn-north-4', required: false, address: true, help: REGION }),
+      text('project_id', 'Project ID', { required: false, help: 'Usually left empty.' }),
     ],
   ],
   // of the lines the usual ones: `zoneInfo` asks for all

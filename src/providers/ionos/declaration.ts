@@ -8,7 +8,12 @@ export const ionos = defineProvider({
   docs: 'https://developer.hosting.ionos.com/docs/dns',
   api: 'https://api.hosting.ionos.com/dns/v1',
   credentials: [
-    [secret('api_key', 'API key', { help: 'prefix.secret, from https://developer.hosting.ionos.com/keys' })],
+    [
+      secret('api_key', 'API key', {
+        example: 'prefix.secret',
+        help: 'prefix.secret, from https://developer.hosting.ionos.com/keys',
+      }),
+    ],
   ],
   capabilities: { types: [...RECORD_TYPES, 'TLSA'], minTtl: 60, toggle: 'record' },
   // IONOS names no numbers, and is said to answer 429 soon

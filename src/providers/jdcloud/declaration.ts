@@ -8,7 +8,7 @@ export const jdcloud = defineProvider({
   label: 'JD Cloud DNS',
   docs: 'https://docs.jdcloud.com/en/jd-cloud-dns/api/overview',
   api: 'https://domainservice.jdcloud-api.com/v2/regions/cn-north-1',
-  credentials: [[text('access_key_id', 'Access key id', { help }), secret('access_key_secret', 'Access key secret')]],
+  credentials: [[text('access_key_id', 'Access Key ID', { help }), secret('access_key_secret', 'Access Key Secret')]],
   // lines have numbers: `zoneInfo` tells those of the plan
   capabilities: { types: RECORD_TYPES, toggle: 'record', weight: true },
   // not documented

@@ -9,7 +9,7 @@ export const luadns = defineProvider({
   api: 'https://api.luadns.com/v1',
   credentials: [
     [
-      text('email', 'E-mail', { help: 'Of the LuaDNS account.' }),
+      text('email', 'Email', { example: 'dns@example.com', help: 'Of the LuaDNS account.' }),
       secret('api_key', 'API key', {
         help: 'Settings: enable the API; then API Keys. One for a single zone is enough.',
       }),

@@ -10,7 +10,10 @@ export const namecheap = defineProvider({
     [
       text('api_user', 'User name'),
       secret('api_key', 'API key'),
-      text('client_ip', 'Address of this server', { help: 'IPv4, as it is in the list of allowed addresses there.' }),
+      text('client_ip', 'Address of this server', {
+        example: '192.0.2.10',
+        help: 'IPv4, as it is in the list of allowed addresses there.',
+      }),
       text('username', 'User whose domains these are', { required: false, help: 'If it is not the one above.' }),
       text('force', 'Write domains with Dynamic DNS', {
         ...{ required: false, default: 'false', values: ['true', 'false'] },

@@ -8,10 +8,11 @@ export const netcup = defineProvider({
   api: 'https://ccp.netcup.net/run/webservice/servers/endpoint.php?JSON',
   credentials: [
     [
-      text('customer_number', 'Customer number'),
+      text('customer_number', 'Customer number', { example: '123456' }),
       secret('api_key', 'API key', { help: 'Customer control panel, Master data, API. It opens all of the account.' }),
       secret('api_password', 'API password', { help: 'In the same place; it is shown once.' }),
       text('domains', 'Domains', {
+        example: 'example.com,example.net',
         ...{ required: false, kind: 'list' },
         help: 'Names of the zones: netcup lists them to resellers only, who may leave this empty.',
       }),

@@ -1,6 +1,10 @@
 import { defineProvider, secret, text } from '../provider.js';
 
-const URL_ = text('url', 'URL', { kind: 'url', help: 'Of the server, such as https://plesk.example.net:8443.' });
+const URL_ = text('url', 'URL', {
+  example: 'https://plesk.example.net:8443',
+  kind: 'url',
+  help: 'Of the server, such as https://plesk.example.net:8443.',
+});
 
 /** Plesk by its XML API: records with ids, which are made and deleted; one TTL for all of a zone. */
 export const plesk = defineProvider({

@@ -9,10 +9,15 @@ export const powerdns = defineProvider({
   docs: 'https://doc.powerdns.com/authoritative/http-api/',
   credentials: [
     [
-      text('url', 'URL', { kind: 'url', help: 'Of the API, such as http://192.0.2.1:8081; without /api/v1.' }),
+      text('url', 'URL', {
+        example: 'http://192.0.2.1:8081',
+        kind: 'url',
+        help: 'Of the API, such as http://192.0.2.1:8081; without /api/v1.',
+      }),
       secret('api_key', 'API key'),
-      text('server_id', 'Server id', { required: false, default: 'localhost' }),
+      text('server_id', 'Server ID', { required: false, default: 'localhost' }),
       text('nameservers', 'Name servers', {
+        example: 'ns1.example.net,ns2.example.net',
         required: false,
         kind: 'list',
         help: 'Host names for the NS records of zones that are created here.',

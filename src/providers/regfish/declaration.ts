@@ -9,7 +9,11 @@ export const regfish = defineProvider({
   credentials: [
     [
       secret('api_key', 'API key', { help: 'My account, Security, API keys. It is of the whole account.' }),
-      text('domains', 'Domains', { kind: 'list', help: 'Names, separated by commas: the API does not list them.' }),
+      text('domains', 'Domains', {
+        example: 'example.com,example.net',
+        kind: 'list',
+        help: 'Names, separated by commas: the API does not list them.',
+      }),
     ],
   ],
   // what regfish names for its API (2026); how the parts of SRV are sent is not known, and it is shown only

@@ -14,15 +14,24 @@ export const rfc2136 = defineProvider({
   credentials: [
     [
       text('server', 'Primary server', {
+        example: 'ns1.example.net',
         address: true,
         help: 'Host name or address of the server that takes the updates.',
       }),
       text('port', 'Port', { kind: 'number', required: false, default: '53', address: true }),
-      text('tsig_name', 'Key name', { help: 'The TSIG key needs the right to transfer and to update the zones.' }),
+      text('tsig_name', 'Key name', {
+        example: 'zoneward.example.com',
+        help: 'The TSIG key needs the right to transfer and to update the zones.',
+      }),
       text('tsig_algorithm', 'Key algorithm', { required: false, default: 'hmac-sha256', values: TSIG_ALGORITHMS }),
       secret('tsig_secret', 'Key secret', { help: 'Base64, as in the configuration of the server.' }),
-      text('zones', 'Zones', { kind: 'list', help: 'Names, separated by commas; servers cannot list their zones.' }),
+      text('zones', 'Zones', {
+        example: 'example.com,example.net',
+        kind: 'list',
+        help: 'Names, separated by commas; servers cannot list their zones.',
+      }),
       text('endpoint', 'Endpoint', {
+        example: 'dns://ns1.example.net:53',
         required: false,
         help: 'host, host:port or dns://host:port, in place of server and port. Usually left empty.',
       }),

@@ -10,7 +10,7 @@ export const route53 = defineProvider({
   api: 'https://route53.amazonaws.com',
   credentials: [
     [
-      text('access_key_id', 'Access key id'),
+      text('access_key_id', 'Access key ID'),
       secret('secret_access_key', 'Secret access key'),
       secret('session_token', 'Session token', {
         ...{ required: false, help: 'Of temporary credentials (STS) alone, which end after some hours.' },

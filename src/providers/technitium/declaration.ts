@@ -8,7 +8,11 @@ export const technitium = defineProvider({
   docs: 'https://github.com/TechnitiumSoftware/DnsServer/blob/master/APIDOCS.md',
   credentials: [
     [
-      text('url', 'URL', { kind: 'url', help: 'Of the web console, such as http://192.0.2.1:5380; without /api.' }),
+      text('url', 'URL', {
+        example: 'http://192.0.2.1:5380',
+        kind: 'url',
+        help: 'Of the web console, such as http://192.0.2.1:5380; without /api.',
+      }),
       secret('token', 'API token', {
         help: 'Administration, Sessions, Create Token. Of a user who may modify and delete in the zones is enough.',
       }),

@@ -14,7 +14,7 @@ export const transip = defineProvider({
   credentials: [
     [
       text('login', 'User name'),
-      secret('private_key', 'Private key', { help: PEM }),
+      secret('private_key', 'Private key', { multiline: true, help: PEM }),
       text('global_key', 'Key for all addresses', { ...GLOBAL, values: ['true', 'false'] }),
     ],
   ],

@@ -9,7 +9,7 @@ export const vercel = defineProvider({
   label: 'Vercel',
   docs: 'https://vercel.com/docs/rest-api/dns',
   api: 'https://api.vercel.com',
-  credentials: [[KEY, text('team_id', 'Team id', { required: false, help: TEAM })]],
+  credentials: [[KEY, text('team_id', 'Team ID', { example: 'team_0123456789abcdef', required: false, help: TEAM })]],
   capabilities: { types: [...RECORD_TYPES, 'ALIAS', 'HTTPS'], remark: true, yields: true, minTtl: 60 },
   // 50 changes a minute and 100 new records an hour, each counted by itself (dnscontrol 2025, headers recorded 2021)
   limits: { requests: 50, perSeconds: 60 },

@@ -8,7 +8,7 @@ export const volcengine = defineProvider({
   label: 'Volcengine DNS',
   docs: 'https://www.volcengine.com/docs/6758/155086',
   api: 'https://open.volcengineapi.com',
-  credentials: [[text('access_key_id', 'Access key id', { help }), secret('secret_access_key', 'Secret access key')]],
+  credentials: [[text('access_key_id', 'Access Key ID', { help }), secret('secret_access_key', 'Secret Access Key')]],
   // the least TTL and the lines follow from the plan: `zoneInfo` tells
   capabilities: {
     types: RECORD_TYPES,

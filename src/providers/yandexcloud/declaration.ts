@@ -1,7 +1,10 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, SETS, secret, text } from '../provider.js';
 
-const FOLDER = text('folder_id', 'Folder id', { help: 'Of the folder with the zones: b1g…' });
+const FOLDER = text('folder_id', 'Folder ID', {
+  example: 'b1g0example0folder00',
+  help: 'Of the folder with the zones: b1g…',
+});
 const KEY = 'The JSON of an authorized key of a service account. The role "dns.editor" of the folder is enough.';
 const TOKEN = secret('token', 'OAuth or IAM token', {
   help: 'Of a user. An IAM token (t1.…) ends after twelve hours.',
@@ -13,7 +16,7 @@ export const yandexcloud = defineProvider({
   docs: 'https://yandex.cloud/docs/dns/api-ref/',
   api: 'https://dns.api.cloud.yandex.net/dns/v1',
   credentials: [
-    [secret('authorized_key', 'Authorized key', { help: KEY }), FOLDER],
+    [secret('authorized_key', 'Authorized key', { multiline: true, help: KEY }), FOLDER],
     [TOKEN, FOLDER],
   ],
   capabilities: { types: [...RECORD_TYPES, 'PTR', 'SVCB', 'HTTPS'], ...SETS, atomic: true },

@@ -20,6 +20,7 @@ export const zonefile = defineProvider({
   credentials: [
     [
       text('directory', 'Directory', {
+        example: 'customers',
         required: false,
         default: '.',
         help: 'Below the directory that is configured for zone files; relative.',

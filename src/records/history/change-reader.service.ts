@@ -11,6 +11,7 @@ import {
 } from '../../changes/in-doubt/listed-change-sets.repository.js';
 import { RecordChangesRepository, type StoredChange } from '../../changes/in-doubt/record-changes.repository.js';
 import { shownValue } from '../../dns/record.js';
+import { isType } from '../../dns/types.js';
 import { judgeRecord, READ } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { shownName } from '../../domains/zone-identity.js';
@@ -22,7 +23,7 @@ import { dayBound, type OrUndefined } from '../../platform/common/validation.js'
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { TokenRule } from '../../tokens/rules/token-rules.js';
-import { storedHost } from '../record-filter.js';
+import { storedHost, unknownType } from '../record-filter.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
 
 /** characters of a value that are shown: a list may be of thousands */
@@ -68,6 +69,7 @@ export class ChangeReader {
   private async listed(scope: Scope, filter: SetFilter, rules: Rules, query: Query): Promise<Listed> {
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
     const skip = (page - 1) * limit;
+    await this.assertType(scope, filter.type, rules);
     // what a filter finds must not reveal a record that rules hide
     const judged = rules && (filter.host !== undefined || filter.type !== undefined);
     const { rows, total } = await (judged
@@ -76,6 +78,18 @@ export class ChangeReader {
     const counts = await this.counts(rows.map(({ id }) => id));
     const view = (row: ListedSet) => setView(row, { name: row.zone, apart: row.apart }, rules, counts.get(row.id));
     return { total, list: rows.map(view), page, limit };
+  }
+
+  /**
+   * Of a type that DNS does not know there are changes only where a vendor has such records.
+   * @throws AppError 400001 for what is no record type, as in the list of records
+   */
+  private async assertType(scope: Scope, type: string | undefined, rules: Rules): Promise<void> {
+    if (type === undefined || isType(type)) return;
+    const { total } = await (rules
+      ? this.allowed(scope, { type }, rules, 0, 0)
+      : this.lists.page(scope, { type }, 1, 0));
+    if (!total) throw unknownType(type);
   }
 
   /** A page of the sets with a change that a filter is about and that rules let read, and how many there are. */

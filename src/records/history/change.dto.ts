@@ -29,7 +29,10 @@ export class ChangeQuery extends HistoryQuery {
   @MaxLength(300)
   host?: string;
 
-  /** lists with a change of a record of this type, any case */
+  /**
+   * lists with a change of a record of this type, any case. What is neither the name of a record type nor of a change
+   * that the caller may read is 400001
+   */
   @IsOptional()
   @Matches(/^[A-Za-z0-9_-]{1,16}$/, { message: ruleText('must be a record type') })
   type?: string;
