@@ -288,7 +288,7 @@ export class DnsRecordsRepository {
 
 /** Where a row stands in the order of a column, or of the values. */
 const place = (row: StoredRecord, column: string): SqlValue =>
-  column in row ? row[column as keyof StoredRecord] : Array.from(row.value).slice(0, ORDERED).join('');
+  column in row ? (row[column as keyof StoredRecord] ?? null) : Array.from(row.value).slice(0, ORDERED).join('');
 
 const values = (row: Omit<StoredRecord, 'id' | 'pending'>): SqlValue[] => [
   ...COLUMNS.map((column) => row[column] ?? null),

@@ -3,7 +3,8 @@ import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { pageHeaders, pageOf } from '../platform/common/paging.dto.js';
+import { PageQuery, pageHeaders, pageOf } from '../platform/common/paging.dto.js';
+import { answerShort } from '../platform/common/short-lists.js';
 import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
 import {
   DomainCreateQuery,
@@ -76,12 +77,19 @@ export class DomainsController {
     return this.domains.detail(signedIn(me), domain);
   }
 
-  /** The routing lines that its records can have: `line` of a record is such an id. */
+  /** The routing lines that its records can have: `line` of a record is such an id. All unless a page is asked for. */
   @Get(':id/lines')
   @Access({ domain: 'read', scope: 'domains:read' })
   @ApiParam({ name: 'id', type: 'integer' })
-  lines(@OnDomain() domain: OpenDomain): Promise<LineView[]> {
-    return this.facts.lines(domain);
+  async lines(
+    @OnDomain() domain: OpenDomain,
+    @Query() query: PageQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<LineView[]> {
+    return answerShort(response, await this.facts.lines(domain), query, {
+      sorts: { id: (line) => line.id, name: (line) => line.name },
+      search: (line) => [line.id, line.name],
+    });
   }
 
   /** Changes remark, expiry, and whether certificates are watched, which they are not in a private zone (409001). */

@@ -1,8 +1,10 @@
-import { Controller, Delete, Get, Param, Post, Res, StreamableFile } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Post, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
+import { PageQuery } from '../platform/common/paging.dto.js';
+import { answerShort } from '../platform/common/short-lists.js';
 import { BackupFile, BackupMade } from './backups.dto.js';
 import { BACKUP_NAME, BackupsService } from './backups.service.js';
 
@@ -30,10 +32,13 @@ export class BackupsController {
     return this.backups.create(me);
   }
 
-  /** Backups in the data directory of the replica that answers, the newest first. */
+  /** Backups in the data directory of the replica that answers, the newest first; all unless a page is asked for. */
   @Get('backups')
-  list(): Promise<BackupFile[]> {
-    return this.backups.list();
+  async list(@Query() query: PageQuery, @Res({ passthrough: true }) response: Response): Promise<BackupFile[]> {
+    return answerShort(response, await this.backups.list(), query, {
+      sorts: { created_at: (b) => b.created_at, file: (b) => b.file, size: (b) => b.size },
+      search: (b) => [b.file],
+    });
   }
 
   /** Downloads a backup: gzip of JSON lines. The audit log says who did. */

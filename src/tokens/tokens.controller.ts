@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, signedIn } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { PageQuery, pageHeaders, pageOf } from '../platform/common/paging.dto.js';
+import { answerShort } from '../platform/common/short-lists.js';
 import { IdPipe } from '../platform/common/validation.js';
 import { ExplainService } from './explain.service.js';
 import {
@@ -75,10 +76,21 @@ export class TokensController {
     return this.tokens.get(me, id);
   }
 
-  /** How often a token was used, by day and network, in the last 90 days; the newest first. */
+  /**
+   * How often a token was used, by day and network, in the last 90 days; the newest first, 1000 entries at most. All of
+   * them unless a page is asked for; a `keyword` is part of `network`.
+   */
   @Get(':id/uses')
-  uses(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<TokenUseView[]> {
-    return this.tokens.usesOf(me, id);
+  async uses(
+    @Param('id', IdPipe) id: number,
+    @Me() me: Caller,
+    @Query() query: PageQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<TokenUseView[]> {
+    return answerShort(response, await this.tokens.usesOf(me, id), query, {
+      sorts: { day: (u) => u.day, network: (u) => u.network, count: (u) => u.count },
+      search: (u) => [u.network],
+    });
   }
 
   /**

@@ -108,9 +108,14 @@ function suite(kind: Kind): void {
       done(await client.get(`${records}?host=sorted&${query}`)).list.map(({ value }) => value);
     assert.deepEqual(await values('sort=value'), wanted);
     assert.deepEqual((await values('sort=-value&limit=5')).slice(2), wanted.toReversed().slice(2, 5));
-    const { token } = made(await service.admin.post('/api/tokens', { name: 'ruled', rules: [{ effect: 'allow', hosts: ['sort*'] }] }));
+    const { token } = made(
+      await service.admin.post('/api/tokens', { name: 'ruled', rules: [{ effect: 'allow', hosts: ['sort*'] }] }),
+    );
     const ruled = service.server.as(token);
-    assert.deepEqual([...(await values('sort=value&limit=7', ruled)), ...(await values('sort=value&limit=7&page=2', ruled))], wanted);
+    assert.deepEqual(
+      [...(await values('sort=value&limit=7', ruled)), ...(await values('sort=value&limit=7&page=2', ruled))],
+      wanted,
+    );
     for (const { id } of all) done(await service.admin.delete(`${records}/${id}`));
   });
 

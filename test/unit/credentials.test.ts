@@ -13,7 +13,7 @@ const VALUES: Record<CredentialField['kind'], string> = {
   url: 'https://dns.example.net',
   list: 'example.com,example.net',
 };
-const valueOf = (field: CredentialField): string => field.values?.[0] ?? field.example ?? VALUES[field.kind];
+const sampleOf = (field: CredentialField): string => field.values?.[0] ?? field.example ?? VALUES[field.kind];
 
 describe('the credentials that kinds declare', () => {
   for (const definition of PROVIDERS) {
@@ -21,7 +21,7 @@ describe('the credentials that kinds declare', () => {
     const alternatives = alternativesOf(definition);
     const valuesOf = (keys: readonly string[], at: number) =>
       Object.fromEntries(
-        (credentials[at] as CredentialField[]).filter(({ key }) => keys.includes(key)).map((f) => [f.key, valueOf(f)]),
+        (credentials[at] as CredentialField[]).filter(({ key }) => keys.includes(key)).map((f) => [f.key, sampleOf(f)]),
       );
 
     it(`of ${kind} have words for people, and a page that tells of them`, () => {

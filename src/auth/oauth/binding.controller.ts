@@ -1,9 +1,23 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, type PipeTransform, Post, Req, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  type PipeTransform,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import { errors } from '../../platform/common/errors.js';
+import { PageQuery } from '../../platform/common/paging.dto.js';
+import { answerShort } from '../../platform/common/short-lists.js';
 import { BrowserFlows } from './browser-flows.service.js';
 import { IdentitiesService } from './identities.service.js';
 import { AuthorizationUrl, BoundIdentity, OauthBindStart, PROVIDER_KEY } from './oauth.dto.js';
@@ -24,10 +38,22 @@ export class BindingController {
     private readonly identities: IdentitiesService,
   ) {}
 
-  /** The sign-ins at providers that are bound to one's own account. */
+  /** The sign-ins at providers that are bound to one's own account; all of them unless a page is asked for. */
   @Get()
-  list(@Me() me: Caller): Promise<BoundIdentity[]> {
-    return this.identities.list(me);
+  async list(
+    @Me() me: Caller,
+    @Query() query: PageQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<BoundIdentity[]> {
+    return answerShort(response, await this.identities.list(me), query, {
+      sorts: {
+        provider: (i) => i.provider,
+        name: (i) => i.name,
+        created_at: (i) => i.created_at,
+        last_used_at: (i) => i.last_used_at,
+      },
+      search: (i) => [i.provider, i.name],
+    });
   }
 
   /**

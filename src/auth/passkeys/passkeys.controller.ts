@@ -1,7 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
+import { PageQuery } from '../../platform/common/paging.dto.js';
+import { answerShort } from '../../platform/common/short-lists.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { Proof } from '../second-factor/second-factor.dto.js';
 import { LoginResult } from '../sessions/sessions.dto.js';
@@ -25,11 +28,23 @@ export class PasskeysController {
     private readonly logins: PasskeyLoginService,
   ) {}
 
-  /** One's own passkeys. */
+  /** One's own passkeys, in the order of their ids; all of them unless a page is asked for. */
   @Get()
   @Access({ noTokens: true, unproven: true })
-  list(@Me() me: Caller): Promise<PasskeyView[]> {
-    return this.passkeys.list(me);
+  async list(
+    @Me() me: Caller,
+    @Query() query: PageQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PasskeyView[]> {
+    return answerShort(response, await this.passkeys.list(me), query, {
+      sorts: {
+        id: (p) => p.id,
+        name: (p) => p.name,
+        created_at: (p) => p.created_at,
+        last_used_at: (p) => p.last_used_at,
+      },
+      search: (p) => [p.name],
+    });
   }
 
   /**

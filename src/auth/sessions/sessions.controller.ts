@@ -1,7 +1,10 @@
-import { Controller, Delete, Get, Param } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { Access, type Caller, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
+import { PageQuery } from '../../platform/common/paging.dto.js';
+import { answerShort } from '../../platform/common/short-lists.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { OwnSessions } from './own-sessions.service.js';
 import { EndedSessions, SessionView } from './sessions.dto.js';
@@ -11,11 +14,23 @@ import { EndedSessions, SessionView } from './sessions.dto.js';
 export class SessionsController {
   constructor(private readonly sessions: OwnSessions) {}
 
-  /** One's own live sessions, the newest first. */
+  /** One's own live sessions, the newest first; all unless a page is asked for. A `keyword` is part of `ip` or agent. */
   @Get()
   @Access({ noTokens: true })
-  list(@Me() me: Caller): Promise<SessionView[]> {
-    return this.sessions.list(me);
+  async list(
+    @Me() me: Caller,
+    @Query() query: PageQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SessionView[]> {
+    return answerShort(response, await this.sessions.list(me), query, {
+      sorts: {
+        id: (s) => s.id,
+        created_at: (s) => s.created_at,
+        last_active_at: (s) => s.last_active_at,
+        expires_at: (s) => s.expires_at,
+      },
+      search: (s) => [s.ip, s.user_agent],
+    });
   }
 
   /** Ends all of one's own sessions but this one. */

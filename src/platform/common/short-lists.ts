@@ -1,18 +1,19 @@
+import type { Response } from 'express';
 import { errors } from './errors.js';
-import { type PageQuery, pageOf } from './paging.dto.js';
+import { type PageQuery, pageHeaders, pageOf } from './paging.dto.js';
 
 /** What the query of a short list may name. */
 interface ShortList<T> {
-  /** what `sort` may name; the first is the order without it where `fallback` is left out */
+  /** what `sort` may name */
   sorts: Record<string, (row: T) => string | number | boolean | null>;
-  /** what `keyword` is looked for in; left out: the list has no names */
-  search?: (row: T) => readonly (string | null)[];
+  /** what `keyword` is looked for in, any case */
+  search: (row: T) => readonly (string | null)[];
 }
 
 /**
  * The page that a query asks for of a list that is in memory, since it is bounded: without `sort` in its own order.
  * Texts are sorted by their characters, any case; what is equal stays in the order of the list, and nothing comes first.
- * @throws AppError 400001 for an unknown `sort`, and for a `keyword` where there are no names
+ * @throws AppError 400001 for an unknown `sort`
  */
 export function pageOfShort<T>(
   rows: readonly T[],
@@ -26,12 +27,19 @@ export function pageOfShort<T>(
   if (sort !== undefined && !key)
     throw errors.field('sort', `must be one of ${values.join(', ')}`, 'choice', { values });
   const word = keyword?.toLowerCase();
-  const found = word && search ? rows.filter((row) => search(row).some((t) => t?.toLowerCase().includes(word))) : rows;
+  const found = word ? rows.filter((row) => search(row).some((t) => t?.toLowerCase().includes(word))) : rows;
   const sign = sort?.startsWith('-') ? -1 : 1;
   const sorted = key ? found.toSorted((a, b) => sign * compare(key(a), key(b))) : [...found];
   const page = pageOf(query);
   const list = page ? sorted.slice((page.page - 1) * page.limit, page.page * page.limit) : sorted;
   return { total: found.length, list };
+}
+
+/** The same as an answer: `X-Total-Count` and `Link` say where the page stands. @throws AppError 400001 */
+export function answerShort<T>(response: Response, rows: readonly T[], query: PageQuery, short: ShortList<T>): T[] {
+  const { total, list } = pageOfShort(rows, query, short);
+  pageHeaders(response, total, pageOf(query));
+  return list;
 }
 
 type Value = string | number | boolean | null;
