@@ -178,14 +178,14 @@ describe('OpenAPI document', () => {
 
   it('has page and limit on every list, but for an export that is a stream', () => {
     const whole = ['GET /api/audit/export'];
-    const lists = description.operations.filter(({ method, operation }) => {
-      const { properties } = description.resolve(description.success(operation)[1]) ?? {};
-      const data = description.resolve(properties?.data as Part) as Part | undefined;
+    const lists = operations.filter(({ method, operation }) => {
+      const { properties } = resolve(success(operation)[1]) ?? {};
+      const data = resolve(properties?.data as Part) as Part | undefined;
       return method === 'get' && (data?.type === 'array' || (data?.properties?.list && data.properties.total));
     });
     assert.ok(lists.length > 20, `${lists.length} lists`);
     const lacking = lists.filter(({ operation }) => {
-      const names = (operation.parameters ?? []).map((one) => description.resolve(one).name);
+      const names = (operation.parameters ?? []).map((one) => resolve(one).name);
       return !names.includes('page') || !names.includes('limit');
     });
     assert.deepEqual(
