@@ -14,7 +14,9 @@ export const typesOf = (type: string): string[] => [...new Set(type.split(',').m
 
 /** What is neither the name of a record type nor of records that the caller may read. */
 export const unknownType = (type: string) =>
-  errors.field('type', say('"{type}" is no record type', { type: type.slice(0, 16) }), 'choice', { values: TYPE_NAMES });
+  errors.field('type', say('"{type}" is no record type', { type: type.slice(0, 16) }), 'choice', {
+    values: TYPE_NAMES,
+  });
 
 /**
  * What a filter names is made canonical as what is stored was; what is merely not there is not found.

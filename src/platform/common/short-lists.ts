@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { errors } from './errors.js';
 import { type PageQuery, pageHeaders, pageOf } from './paging.dto.js';
+import { say } from './words/field-text.js';
 
 /** What the query of a short list may name. */
 interface ShortList<T> {
@@ -25,7 +26,7 @@ export function pageOfShort<T>(
   const values = Object.keys(sorts);
   const key = Object.hasOwn(sorts, name) ? sorts[name] : undefined;
   if (sort !== undefined && !key)
-    throw errors.field('sort', `must be one of ${values.join(', ')}`, 'choice', { values });
+    throw errors.field('sort', say('must be one of {values}', { values: values.join(', ') }), 'choice', { values });
   const word = keyword?.toLowerCase();
   const found = word ? rows.filter((row) => search(row).some((t) => t?.toLowerCase().includes(word))) : rows;
   const sign = sort?.startsWith('-') ? -1 : 1;
