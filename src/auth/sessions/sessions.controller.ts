@@ -14,7 +14,9 @@ import { EndedSessions, SessionView } from './sessions.dto.js';
 export class SessionsController {
   constructor(private readonly sessions: OwnSessions) {}
 
-  /** One's own live sessions, the newest first; all unless a page is asked for. A `keyword` is part of `ip` or agent. */
+  /**
+   * One's own live sessions, the newest first; all unless a page is asked for. A `keyword` is part of `ip` or agent.
+   */
   @Get()
   @Access({ noTokens: true })
   async list(

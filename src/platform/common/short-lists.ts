@@ -13,7 +13,7 @@ interface ShortList<T> {
 
 /**
  * The page that a query asks for of a list that is in memory, since it is bounded: without `sort` in its own order.
- * Texts are sorted by their characters, any case; what is equal stays in the order of the list, and nothing comes first.
+ * Texts are sorted by their characters, any case; what is equal stays in the order of the list, nothing comes first.
  * @throws AppError 400001 for an unknown `sort`
  */
 export function pageOfShort<T>(
