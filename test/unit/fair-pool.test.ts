@@ -7,7 +7,8 @@ const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A pool, and work in it that goes on until `end` is called. */
 function held(bounds: Partial<Bounds>) {
-  const none = { all: 1, user: 1, target: 1, waiting: 1000, waitingOfUser: 1000, words: 'full', seconds: 7 };
+  const reason = 'downloads_pool_full' as const;
+  const none = { all: 1, user: 1, target: 1, waiting: 1000, waitingOfUser: 1000, reason, seconds: 7 };
   const pool = new FairPool('downloads', { ...none, ...bounds });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -95,7 +96,7 @@ describe('a pool that users share', () => {
     for (const name of ['a1', 'a2', 'a3']) void put(name, 1);
     assert.equal(pool.isFull({ user: 1 }), true);
     assert.equal(pool.isFull({ user: 2 }), false);
-    await assert.rejects(put('a4', 1), { code: 429001, message: 'full', retryAfterSeconds: 7 });
+    await assert.rejects(put('a4', 1), { code: 429001, data: { reason: 'downloads_pool_full' }, retryAfterSeconds: 7 });
     void put('b1', 2);
     await assert.rejects(put('b2', 2), { code: 429001 });
     assert.deepEqual([pool.inUse, pool.waiting, pool.refused], [1, 3, 2]);

@@ -62,7 +62,10 @@ describe('ids', () => {
       assert.throws(() => positiveId(text, 'recordId'), {
         status: 400,
         code: 400001,
-        data: { errors: [{ path: 'recordId', message: 'must be a positive integer', code: 'format' }] },
+        data: {
+          reason: 'invalid_fields',
+          errors: [{ path: 'recordId', message: 'must be a positive integer', code: 'format' }],
+        },
       });
     });
   }

@@ -12,7 +12,7 @@ const SECOND_FACTOR = {
     code: { type: 'integer', const: -2 },
     data: {
       type: 'object',
-      required: ['types'],
+      required: ['types', 'reason'],
       properties: {
         types: {
           type: 'array',
@@ -20,6 +20,7 @@ const SECOND_FACTOR = {
           description: 'what can be sent',
         },
         challenge_id: { type: 'string', description: 'what to send it with, where there is no password to send again' },
+        reason: { type: 'string', const: 'second_factor_needed' },
       },
     },
     msg: { type: 'string' },
