@@ -15,6 +15,8 @@ Every answer is \`{code, data, msg}\`: \`code\` 0 on success, else a six-digit n
 \`X-Request-Id\`. Times are ISO 8601 UTC. Send \`Authorization: Bearer <user JWT or svc_ token>\`.
 
 A path that exists, but not with the method of the request, is 405001 with \`Allow\`; fields and query parameters that are not described are 400001.
+So are a conditional header or a body where the route describes none (\`{}\` counts as none), and a body of another type than \`application/json\`.
+\`Idempotency-Key\` is not honoured yet: it is passed over, and a request that is sent twice is done twice.
 
 A zone's SOA record, and what a signer derives (RRSIG, NSEC …), belong to the provider and are not listed as records.`;
 

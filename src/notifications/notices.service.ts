@@ -23,6 +23,7 @@ const ENDLESS: ReadonlySet<NoticeEvent> = new Set([
   'domain.drift',
   'login.locked',
   'token.created',
+  'token.widened',
   'audit.rule',
   'audit.checkpoint',
   'backup.failed',

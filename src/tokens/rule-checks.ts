@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { errors, fieldError } from '../platform/common/errors.js';
-import { type FieldError } from '../platform/common/words/codes.js';
 import { compilePattern, costOf, MAX_PROGRAM, type Pattern, unicodeClasses } from '../platform/common/patterns.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { RULE_LIMITS } from './rules/compiled-rules.js';
 import { TARGETS, type TokenRule } from './rules/token-rules.js';

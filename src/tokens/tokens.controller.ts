@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, signedIn } from '../access/access.js';
@@ -6,6 +6,7 @@ import { Audited } from '../audit/audited.js';
 import { PageQuery, pageHeaders, pageOf } from '../platform/common/paging.dto.js';
 import { answerShort } from '../platform/common/short-lists.js';
 import { IdPipe } from '../platform/common/validation.js';
+import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
 import { ExplainService } from './explain.service.js';
 import {
   ExplainInput,
@@ -19,7 +20,13 @@ import {
   TokenUseView,
   TokenView,
 } from './token.dto.js';
+import { TokenChanges } from './token-changes.service.js';
+import { TokenPatch } from './token-patch.dto.js';
+import { tokenTag } from './token-view.js';
 import { TokensService } from './tokens.service.js';
+
+const IfMatch = () =>
+  Conditional({ 'If-Match': 'the `ETag` of the token as it was read: 412001 with the `token` when it is another one' });
 
 @ApiTags('API tokens')
 @Access({ noTokens: true })
@@ -27,6 +34,7 @@ import { TokensService } from './tokens.service.js';
 export class TokensController {
   constructor(
     private readonly tokens: TokensService,
+    private readonly changes: TokenChanges,
     private readonly explanations: ExplainService,
   ) {}
 
@@ -70,10 +78,34 @@ export class TokensController {
     return this.tokens.self(me);
   }
 
-  /** One of the caller's tokens, without its plaintext. That of another user is 404001, for administrators, too. */
+  /**
+   * One of the caller's tokens, without its plaintext. That of another user is 404001, for administrators, too. The
+   * header `ETag` names its state, for `If-Match`.
+   */
   @Get(':id')
+  @Tagged(tokenTag)
   get(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<TokenView> {
     return this.tokens.get(me, id);
+  }
+
+  /**
+   * Changes what is given of one of the caller's tokens; it acts on the very next request, the secret stays. Narrowing
+   * and renaming are free. What lets the token do more (more domains, scopes or networks, a longer window, `max_role`
+   * up, rules that cannot be shown to allow less) asks what creating asks: all of its domains are such that the caller
+   * may grant. Of patterns nothing can be shown. 409001 to enable a token whose domains were all deleted.
+   */
+  @Put(':id')
+  @Fails('conflict', 'precondition')
+  @IfMatch()
+  @Tagged(tokenTag)
+  @Audited('token.update')
+  update(
+    @Param('id', IdPipe) id: number,
+    @Body() body: TokenPatch,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<TokenView> {
+    return this.changes.update(me, id, body, conditions);
   }
 
   /**
@@ -115,9 +147,11 @@ export class TokensController {
 
   /** The token is refused from the very next request on. */
   @Delete(':id')
+  @Fails('precondition')
+  @IfMatch()
   @Audited('token.delete')
-  remove(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<void> {
-    return this.tokens.remove(me, id);
+  remove(@Param('id', IdPipe) id: number, @Me() me: Caller, @Given() conditions: Conditions): Promise<void> {
+    return this.tokens.remove(me, id, conditions);
   }
 
   /** Disables a token, or enables it again; 409001 when all of its domains are gone. */

@@ -7,6 +7,8 @@ import { ApiTokensRepository } from './api-tokens.repository.js';
 import { ExplainService } from './explain.service.js';
 import { GrantsRepository } from './grants.repository.js';
 import { Makers } from './makers.service.js';
+import { TokenChanges } from './token-changes.service.js';
+import { TokenChecks } from './token-checks.service.js';
 import { TokenUsesRepository } from './token-uses.repository.js';
 import { TokenUses } from './token-uses.service.js';
 import { TokensController } from './tokens.controller.js';
@@ -19,7 +21,7 @@ import { UserExplainController } from './user-explain.controller.js';
   controllers: [TokensController, UserExplainController],
   providers: [
     ...[ApiTokensRepository, TokenUsesRepository, GrantsRepository],
-    ...[TokensService, TokenUses, UnusedTokens, ExplainService, Makers],
+    ...[TokensService, TokenChanges, TokenChecks, TokenUses, UnusedTokens, ExplainService, Makers],
   ],
   exports: [ApiTokensRepository, TokensService, TokenUses, Makers],
 })

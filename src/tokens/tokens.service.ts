@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Caller, type Principal, Role, signedIn } from '../access/access.js';
+import { type Caller, type Principal, signedIn } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
 import { SessionsRepository } from '../auth/sessions/sessions.repository.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -9,19 +9,19 @@ import { allOf, errors } from '../platform/common/errors.js';
 import { randomHex, sha256 } from '../platform/common/hash.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
 import { parseTime } from '../platform/common/validation.js';
-import { say } from '../platform/common/words/field-text.js';
 import { Db } from '../platform/database/db.js';
 import { Events } from '../platform/events/events.js';
+import type { Conditions } from '../platform/http/conditions.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { ApiTokensRepository } from './api-tokens.repository.js';
 import { presetRules } from './presets.js';
 import { assertRules } from './rule-checks.js';
-import type { TokenRule } from './rules/token-rules.js';
 import type { GrantableDomain, TokenCreated, TokenInput, TokenSelf, TokenUseView, TokenView } from './token.dto.js';
 import type { ApiToken } from './token.entity.js';
-import type { RuleInput } from './token-rule.dto.js';
+import { assertSomeRules, assertWindow, domainsIn, plainRules, TokenChecks } from './token-checks.service.js';
 import { TokenUses } from './token-uses.service.js';
+import { assertSeen, tokenTarget, tokenView } from './token-view.js';
 
 const MAX_PER_USER = 100;
 /** ms between two searches for deleted domains */
@@ -29,33 +29,7 @@ const FORGET_MS = 3_600_000;
 /** changes of a token whose domains were all deleted */
 const NO_DOMAINS = { allowed_domains: [], is_active: false };
 
-const view = (t: ApiToken): TokenView => ({
-  id: t.id,
-  user_id: t.user_id,
-  name: t.name,
-  allowed_domains: t.allowed_domains,
-  allowed_services: t.allowed_services,
-  allowed_cidrs: t.allowed_cidrs ?? [],
-  max_unused_days: t.max_unused_days,
-  rules: t.rules,
-  preset: t.preset,
-  start_time: t.start_time,
-  end_time: t.end_time,
-  max_role: t.max_role,
-  is_active: t.is_active,
-  created_at: t.created_at,
-  last_used_at: t.last_used_at,
-  last_used_network: t.last_used_network,
-  previous_until: t.previous_until && t.previous_until > now() ? t.previous_until : null,
-});
-
 const freshToken = () => `svc_${randomHex(32)}`;
-
-/** Rules without the fields that were left out, or are null, as they are stored and shown. */
-const plainRules = (rules: RuleInput[] | undefined): TokenRule[] | null =>
-  rules ? JSON.parse(JSON.stringify(rules, (_key, value) => value ?? undefined)) : null;
-
-const target = (t: ApiToken) => ({ type: 'token', id: t.id, name: t.name });
 
 @Injectable()
 export class TokensService implements OnModuleInit {
@@ -68,6 +42,7 @@ export class TokensService implements OnModuleInit {
     private readonly events: Events,
     private readonly jobs: Jobs,
     private readonly uses: TokenUses,
+    private readonly checks: TokenChecks,
     private readonly notices: Notices,
     private readonly audit: AuditService,
   ) {}
@@ -85,12 +60,12 @@ export class TokensService implements OnModuleInit {
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TokenView[] }> {
     const { total, list } = await this.tokens.list(me.userId, query);
-    return { total, list: list.map(view) };
+    return { total, list: list.map(tokenView) };
   }
 
   /** @throws AppError 404001, also for a token of another user */
   async get(caller: Caller, id: number): Promise<TokenView> {
-    return view(await this.own(caller, id));
+    return tokenView(await this.own(caller, id));
   }
 
   /**
@@ -104,10 +79,8 @@ export class TokensService implements OnModuleInit {
     const allowed = input.allowed_domains ?? [];
     const [rules] = await allOf(
       () => this.rulesOf(me, input, allowed),
-      () => {
-        if (start && end && start >= end) throw errors.field('end_time', 'must be later than start_time', 'conflict');
-      },
-      () => this.assertGrantable(me, allowed, 'allowed_domains'),
+      () => assertWindow(start, end),
+      () => this.checks.assertGrantable(me, allowed, 'allowed_domains'),
     );
     const token = freshToken();
     const row: Omit<ApiToken, 'id' | 'user'> = {
@@ -148,18 +121,26 @@ export class TokensService implements OnModuleInit {
       });
       await this.audit.write(manager, caller, {
         action: 'token.create',
-        target: target(created),
-        after: view(created),
+        target: tokenTarget(created),
+        after: tokenView(created),
       });
-      return { token, tokenData: view(created) };
+      return { token, tokenData: tokenView(created) };
     });
   }
 
-  async remove(caller: Caller, id: number): Promise<void> {
-    const row = await this.own(caller, id);
+  /** @throws AppError 404001, 412001 */
+  async remove(caller: Caller, id: number, conditions: Conditions): Promise<void> {
+    await this.own(caller, id);
     await this.db.transaction(async (manager) => {
+      const row = await this.tokens.lock(id, manager);
+      if (!row) throw errors.notFound('token');
+      assertSeen(conditions, row);
       await this.tokens.delete(id, manager);
-      await this.audit.write(manager, caller, { action: 'token.delete', target: target(row), before: view(row) });
+      await this.audit.write(manager, caller, {
+        action: 'token.delete',
+        target: tokenTarget(row),
+        before: tokenView(row),
+      });
     });
   }
 
@@ -181,11 +162,11 @@ export class TokensService implements OnModuleInit {
         throw errors.conflict('token_rotated');
       await this.audit.write(manager, caller, {
         action: 'token.rotate',
-        target: target(row),
+        target: tokenTarget(row),
         after: { overlap_minutes: overlapMinutes, previous_until: previous.previous_until },
       });
     });
-    return { token, tokenData: view({ ...row, ...previous }) };
+    return { token, tokenData: tokenView({ ...row, ...previous }) };
   }
 
   /** The uses of a token. @throws AppError 404001 */
@@ -198,7 +179,7 @@ export class TokensService implements OnModuleInit {
   async self(caller: Caller): Promise<TokenSelf> {
     const { token, role, username } = signedIn(caller);
     if (!token) throw errors.forbidden('token_only');
-    return { ...view(await this.tokens.get(token.id)), role, username };
+    return { ...tokenView(await this.tokens.get(token.id)), role, username };
   }
 
   async setActive(caller: Caller, id: number, is_active: boolean): Promise<TokenView> {
@@ -210,12 +191,12 @@ export class TokensService implements OnModuleInit {
       await this.tokens.update(id, { is_active }, manager);
       await this.audit.write(manager, caller, {
         action: 'token.status',
-        target: target(row),
-        before: view(row),
-        after: view({ ...row, is_active }),
+        target: tokenTarget(row),
+        before: tokenView(row),
+        after: tokenView({ ...row, is_active }),
       });
     });
-    return view({ ...row, is_active });
+    return tokenView({ ...row, is_active });
   }
 
   /** A page of the domains that the caller may grant to a token. @throws AppError 400001 */
@@ -240,36 +221,20 @@ export class TokensService implements OnModuleInit {
    */
   private async rulesOf(me: Principal, { rules: given, preset }: TokenInput, allowed: number[]) {
     if (given && preset) throw errors.field('preset', 'stands for rules; send one of the two', 'conflict');
-    if (given?.length === 0)
-      throw errors.field('rules', 'must not be empty: it would allow nothing; leave it out', 'length', { min: 1 });
+    assertSomeRules(given);
     const rules = preset ? presetRules(preset) : plainRules(given);
-    const named = [...new Set(rules?.flatMap((rule) => rule.domains ?? []))];
     await allOf(
       () => assertRules(rules ?? [], allowed),
-      () => this.assertGrantable(me, named, 'rules'),
+      () => this.checks.assertGrantable(me, domainsIn(rules), 'rules'),
     );
     return rules;
-  }
-
-  private async assertGrantable(me: Principal, ids: number[], path: string): Promise<void> {
-    if (!ids.length) return;
-    const mine = await this.domains.readableIds(me, ids);
-    const foreign = ids.filter((id) => !mine.has(id));
-    if (foreign.length) {
-      const ids = foreign.slice(0, 10).join(', ');
-      const words =
-        me.role >= Role.Admin
-          ? say('no domain has the id {ids}', { ids })
-          : say('you have no access to the domain {ids}', { ids });
-      throw errors.field(path, words);
-    }
   }
 
   /**
    * Removes deleted domains from the lists of tokens, and disables a token whose list becomes empty, since empty would
    * mean all. Runs after the deletion, since ids are never reused, and as a job that repeats what failed.
    */
-  private async forgetGone(): Promise<void> {
+  async forgetGone(): Promise<void> {
     const narrowed = await this.tokens.narrowed();
     const named = [...new Set(narrowed.flatMap((token) => token.allowed_domains))];
     const known = await this.domains.existing(named);

@@ -142,6 +142,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/tokens/domains': 'login',
   'GET /api/tokens/self': 'token itself',
   'GET /api/tokens/{id}': 'login',
+  'PUT /api/tokens/{id}': 'login',
   'GET /api/tokens/{id}/uses': 'login',
   'POST /api/tokens/{id}/rotate': 'login',
   'POST /api/tokens/{id}/explain': 'login',

@@ -197,7 +197,7 @@ describe('HTTP', () => {
       ['/api/domains', ['PATCH', 'PUT', 'DELETE'], 'GET, HEAD, OPTIONS, POST'],
       ['/api/domains/', ['PATCH'], 'GET, HEAD, OPTIONS, POST'],
       ['/api/domains/5', ['POST', 'PATCH'], 'DELETE, GET, HEAD, OPTIONS, PUT'],
-      ['/api/tokens/5', ['PUT', 'POST'], 'DELETE, GET, HEAD, OPTIONS'],
+      ['/api/tokens/5', ['PATCH', 'POST'], 'DELETE, GET, HEAD, OPTIONS, PUT'],
       ['/api/auth/sessions/5', ['GET', 'PUT', 'POST', 'HEAD'], 'DELETE, OPTIONS'],
       ['/api/auth/login', ['GET', 'HEAD', 'PUT'], 'OPTIONS, POST'],
       ['/health/live', ['POST', 'DELETE'], 'GET, HEAD, OPTIONS'],

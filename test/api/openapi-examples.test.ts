@@ -17,6 +17,7 @@ const FIRST = [
   'POST /api/domains/{id}/records',
   'POST /api/users',
   'POST /api/tokens',
+  'PUT /api/tokens/{id}',
   'POST /api/tokens/{id}/rotate',
   'POST /api/tokens/{id}/explain',
   'POST /api/teams',

@@ -90,6 +90,7 @@ const ROUTES = [
   'POST /api/tokens/{id}/rotate',
   'POST /api/tokens/{id}/explain',
   'POST /api/users/{id}/explain',
+  'PUT /api/tokens/{id}',
   'DELETE /api/tokens/{id}',
   'PATCH /api/tokens/{id}/status',
   'GET /api/providers',

@@ -8,6 +8,7 @@ import { TokensModule } from '../../tokens/tokens.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccessGuard } from './access.guard.js';
+import { BodyGuard } from './body.guard.js';
 import { ConditionsGuard } from './conditions.guard.js';
 import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
@@ -34,11 +35,13 @@ class RateStorageModule {}
     JwtStrategy,
     ApiTokenStrategy,
     Tickets,
-    // in this order: who the caller is, how often, and whether the query or the headers say what would be passed over
+    // in this order: who the caller is, how often, and whether the query, the headers or the body say what
+    // would be passed over
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateGuard },
     { provide: APP_GUARD, useClass: UnknownQueryGuard },
     { provide: APP_GUARD, useClass: ConditionsGuard },
+    { provide: APP_GUARD, useClass: BodyGuard },
   ],
   exports: [Tickets],
 })

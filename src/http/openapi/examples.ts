@@ -74,6 +74,7 @@ export const EXAMPLES: Record<string, object> = {
     rules: [{ effect: 'allow', hosts: ['_acme-challenge'], types: ['TXT'] }],
   },
   RotateInput: { overlap_minutes: 60 },
+  TokenPatch: { name: 'pipeline of the shop', allowed_services: ['records:read', 'records:write'] },
   TokenStatus: { is_active: false },
   ExplainInput: { domain_id: 1, action: 'create', host: '_acme-challenge', type: 'TXT' },
   UserInput: { username: 'ada', password: 'seven-green-lamps-42', email: 'ada@example.com' },

@@ -10,6 +10,7 @@ export const NOTICE_EVENTS = [
   'account.paused',
   'login.locked',
   'token.created',
+  'token.widened',
   'token.unused',
   'audit.rule',
   'audit.checkpoint',

@@ -11,7 +11,7 @@ import {
 import { PATH_METADATA } from '@nestjs/common/constants.js';
 import type { ModulesContainer } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { json, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { json, type NextFunction, type Request, type RequestHandler, type Response, raw } from 'express';
 import type { AppError } from '../common/errors.js';
 import { validationPipe } from '../common/validation.js';
 
@@ -31,12 +31,41 @@ export interface ProtocolAdapter {
   failure(error: AppError, response: Response): void;
 }
 
-const parseJson = json({ limit: '1mb', strict: false });
+const LIMIT = '1mb';
+const parseJson = json({ limit: LIMIT, strict: false });
+const readBytes = raw({ limit: LIMIT, type: () => true });
+
+const unread = new WeakSet<Request>();
+
+/** Whether a request has a body that was not parsed: of a GET, or of another type than JSON. `{}` counts as none. */
+export const hasUnreadBody = (request: Request): boolean => unread.has(request);
+
+const hasBody = ({ headers }: Request) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
+
+/** Notes whether there is a body that nobody parses. Whether a chunked one is empty is only known once it is read. */
+const noteUnread: RequestHandler = (request, response, next) => {
+  if (!hasBody(request)) return next();
+  readBytes(request, response, (error?: unknown) => {
+    const text = Buffer.isBuffer(request.body) ? request.body.toString('latin1').trim() : '';
+    request.body = undefined;
+    if (text && text !== '{}') unread.add(request);
+    next(error);
+  });
+};
+
+const parseOurs: RequestHandler = (request, response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD') return noteUnread(request, response, next);
+  parseJson(request, response, (error?: unknown) => {
+    if (error || request.body !== undefined) next(error);
+    else noteUnread(request, response, next);
+  });
+};
 
 /** The protocol of our own API: JSON under `/api`, `Authorization: Bearer`, and the `code/data/msg` envelope. */
 const OURS: ProtocolAdapter = {
   prefix: '/api',
-  parse: (request, response, next) => (request.method === 'GET' ? next() : parseJson(request, response, next)),
+  parse: parseOurs,
   strict: true,
   credential: ({ headers }) => /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null,
   success: (data) => (data instanceof StreamableFile ? data : { code: 0, data: data ?? null, msg: 'success' }),

@@ -199,8 +199,8 @@ export const CONFLICT_REASONS = {
   token_rotated: say('conflict', 'The token was rotated just now', '令牌刚刚已被轮换'),
   token_domains_gone: say(
     'conflict',
-    'All domains of this token were deleted; create a new token',
-    '此令牌的所有域名均已删除；请创建新令牌',
+    'All domains of this token were deleted; name other domains, or create a new token',
+    '此令牌的所有域名均已删除；请指定其他域名，或创建新令牌',
   ),
   hostnames_taken: say(
     'conflict',

@@ -28,6 +28,7 @@ export const PEOPLE_WORDS = {
   'must not be empty: it would allow nothing; leave it out': '不能为空：那样什么都不允许；请不要填写',
   'no domain has the id {ids}': '没有 id 为 {ids} 的域名',
   'you have no access to the domain {ids}': '您无权访问域名 {ids}',
+  'must be at most your own role, {role}': '不得高于您自己的角色 {role}',
   'must be host names without final dot': '必须是不带末尾点的主机名',
   'must be hosts such as www, *.dev or @': '必须是主机，例如 www、*.dev 或 @',
   'must be record types': '必须是记录类型',
