@@ -5,16 +5,16 @@ import { type Maker, makerOf } from '../access/maker.js';
 import { AuditService } from '../audit/audit.service.js';
 import { now } from '../platform/common/clock.js';
 import { allOf, errors, fieldErrorsOf } from '../platform/common/errors.js';
-import { type FieldError } from '../platform/common/words/codes.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
 import { assertUnchanged, same } from '../platform/common/read-only.js';
 import { alsoJudge } from '../platform/common/validation.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { Db } from '../platform/database/db.js';
 import { Events } from '../platform/events/events.js';
 import { providerOf } from '../providers/registry.js';
 import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
 import type { DnsAccount } from './account.entity.js';
-import { auditedCredentials, readCredentials, shownCredentials } from './credentials.js';
+import { auditedCredentials, shownCredentials } from './credentials.js';
 import { DeletionBlockers } from './deletion-blockers.service.js';
 import { type AccountRow, DnsAccountsRepository } from './dns-accounts.repository.js';
 import { DomainReadersRepository } from './domain-readers.repository.js';
@@ -67,7 +67,7 @@ export class AccountsService implements OnModuleInit {
   async create(caller: Caller, input: AccountInput, check: boolean): Promise<AccountView> {
     const definition = this.connections.definition(input.provider);
     const [credentials, team_id] = await allOf(
-      () => readCredentials(definition, input.credentials),
+      () => this.connections.read(definition, input.credentials),
       () => this.teamId(input.team_id),
     );
     if (check) await this.connections.connect(definition, credentials).provider.check();
@@ -102,7 +102,7 @@ export class AccountsService implements OnModuleInit {
   private problems({ provider, credentials }: Partial<AccountInput>): FieldError[] {
     try {
       const definition = provider === undefined ? null : this.connections.definition(provider);
-      if (definition && credentials) readCredentials(definition, credentials);
+      if (definition && credentials) this.connections.read(definition, credentials);
       return [];
     } catch (error) {
       return fieldErrorsOf(error);
@@ -120,7 +120,7 @@ export class AccountsService implements OnModuleInit {
     const shown = isShown ? { ...before, ...pauseOf(row) } : before;
     const [, credentials, team_id] = await allOf(
       () => assertUnchanged(patch, shown),
-      () => (patch.credentials ? readCredentials(definition, patch.credentials, stored) : stored),
+      () => (patch.credentials ? this.connections.read(definition, patch.credentials, stored) : stored),
       () => this.teamId(patch.team_id),
     );
     const changes: Partial<DnsAccount> = {};

@@ -2,11 +2,11 @@ import { errors, fieldError } from '../platform/common/errors.js';
 import { type FieldError } from '../platform/common/words/codes.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { alternativeOf, alternativesOf } from '../providers/alternatives.js';
-import type { CredentialField, Credentials, ProviderDefinition } from '../providers/provider.js';
+import type { CredentialField, Credentials, Installation, ProviderDefinition } from '../providers/provider.js';
 
 const PATH = 'credentials';
 
-function problemOf(field: CredentialField, value: unknown): FieldText | null {
+function problemOf(field: CredentialField, value: unknown, installation: Installation): FieldText | null {
   if (typeof value !== 'string') return 'must be text';
   if (value.length > 4096) return 'is longer than 4096 characters';
   if (field.values && !field.values.includes(value))
@@ -18,7 +18,7 @@ function problemOf(field: CredentialField, value: unknown): FieldText | null {
   if (field.kind === 'url' && (new URL(value).username || new URL(value).password)) {
     return 'must not hold a user name or password';
   }
-  return null;
+  return field.problem?.(value, installation) ?? null;
 }
 
 /** Text of what a client sent: numbers and lists are accepted where the field is one. */
@@ -32,14 +32,16 @@ function asText(field: CredentialField, value: unknown): unknown {
 /**
  * Credentials that fit one of the provider's alternatives, defaults filled in. Empty and null values count as left out.
  * @param stored on a change: values that a field left out keeps; null clears
+ * @param installation what the configuration says to the provider
  * @throws AppError 400001 naming every wrong field, and every stored secret that would now be sent elsewhere
  */
 export function readCredentials(
   definition: ProviderDefinition,
   given: Record<string, unknown>,
   stored: Credentials = {},
+  installation: Installation = {},
 ): Credentials {
-  const values = takeOver(definition, given, stored);
+  const values = takeOver(definition, given, stored, installation);
   const chosen = chooseAlternative(definition, values);
   for (const field of chosen) {
     if (field.default !== undefined) values[field.key] ??= field.default;
@@ -56,6 +58,7 @@ function takeOver(
   definition: ProviderDefinition,
   given: Record<string, unknown>,
   stored: Credentials,
+  installation: Installation,
 ): Record<string, string> {
   const fields = new Map(definition.credentials.flat().map((f) => [f.key, f]));
   const problems: FieldError[] = [];
@@ -76,7 +79,7 @@ function takeOver(
     if (field.secret && value === '***') continue;
     delete values[key];
     if (value === null || value === undefined || value === '') continue;
-    const problem = problemOf(field, value);
+    const problem = problemOf(field, value, installation);
     if (problem) problems.push(fieldError(`${PATH}.${key}`, problem));
     else values[key] = value as string;
   }

@@ -16,6 +16,7 @@ import type { RateLimiter } from '../providers/kit/http/rate-limiter.js';
 import type { Credentials, Installation, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS, providerOf } from '../providers/registry.js';
 import { serverKey } from '../providers/server-key.js';
+import { readCredentials } from './credentials.js';
 import { DnsAccountsRepository } from './dns-accounts.repository.js';
 import { AccountPauses } from './pauses.service.js';
 import { ProviderSessions } from './provider-sessions.service.js';
@@ -187,9 +188,14 @@ export class ProviderConnections implements OnApplicationShutdown {
     return { provider, definition, server: this.server(definition, credentials) };
   }
 
+  /** Reads the credentials that a client sent: see `readCredentials`. @throws AppError 400001 */
+  read(definition: ProviderDefinition, given: Record<string, unknown>, stored?: Credentials): Credentials {
+    return readCredentials(definition, given, stored, this.installation(definition));
+  }
+
   /** Names the server of an account with these credentials. */
   server(definition: ProviderDefinition, credentials: Credentials): string {
-    return serverKey(definition, credentials, definition.kind === 'zonefile' ? this.zoneFiles() : {});
+    return serverKey(definition, credentials, this.installation(definition));
   }
 
   /** Names the servers of accounts of which that is not known yet: two may have held one zone for long. */
@@ -198,6 +204,10 @@ export class ProviderConnections implements OnApplicationShutdown {
       await this.of(id).catch((error: Error) =>
         this.logger.warn({ account_id: id, err: error.message }, 'has no server yet'),
       );
+  }
+
+  private installation({ kind }: ProviderDefinition): Installation {
+    return kind === 'zonefile' ? this.zoneFiles() : {};
   }
 
   private zoneFiles(): Installation {

@@ -1,4 +1,5 @@
 import type { DnsRecord, RecordType, RemoteRecord } from '../dns/record.js';
+import type { FieldText } from '../platform/common/words/field-text.js';
 import type { ProviderError } from './kit/http/errors.js';
 import type { Http } from './kit/http/http-client.js';
 import type { Window } from './kit/http/rate-limiter.js';
@@ -150,6 +151,8 @@ export interface CredentialField {
    */
   address?: boolean;
   kind: 'text' | 'number' | 'url' | 'list';
+  /** what is wrong with a value, where its text or the installation tells; null: nothing */
+  problem?(value: string, installation: Installation): FieldText | null;
 }
 
 export const text = (key: string, label: string, more: Partial<CredentialField> = {}): CredentialField => ({
@@ -187,6 +190,10 @@ export interface Capabilities {
   yields: boolean | string;
   /** a CNAME at the apex beside the rest: the vendor flattens it */
   apexCname: boolean;
+  /** a disabled record beside a CNAME, a second CNAME or a second DNAME is refused as an enabled one is */
+  judgesDisabled: boolean;
+  /** targets of MX, NS and SRV are host names: labels of letters, digits and inner hyphens */
+  hostTargets: boolean;
   /** records can be proxied; follows from `proxiedTypes` */
   proxy: boolean;
   /** types of records that can be proxied */
@@ -306,6 +313,8 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       remark: false,
       yields: false,
       apexCname: false,
+      judgesDisabled: false,
+      hostTargets: false,
       proxy: proxiedTypes.length > 0,
       proxiedTypes,
       lines: ['default'],

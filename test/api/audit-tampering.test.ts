@@ -93,6 +93,17 @@ for (const { kind, skip } of databases('all')) {
       assert.equal((await verify()).ok, true);
     });
 
+    it('names an entry with JSON of ten thousand brackets, which is listed as it is', async () => {
+      const row = (await rows())[4] as Row;
+      const deep = '['.repeat(10_000) + ']'.repeat(10_000);
+      await db.run('UPDATE audit_logs SET state_after = ? WHERE seq = 5', [deep]);
+      const { ok, first_bad_seq } = await verify();
+      const listed = done(await service.admin.get('/api/audit/logs?limit=500')).list.find(({ seq }) => seq === 5);
+      await db.run('UPDATE audit_logs SET state_after = ? WHERE seq = 5', [row.state_after as string]);
+      assert.deepEqual([ok, first_bad_seq, listed?.after], [false, 5, deep]);
+      assert.equal((await verify()).ok, true);
+    });
+
     it('names an entry with a number that JavaScript cannot represent', async () => {
       if (kind !== 'sqlite') return;
       const row = (await rows())[4] as Row;

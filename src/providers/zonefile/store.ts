@@ -16,11 +16,12 @@ import {
   type Stats,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { isAbsolute, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { randomHex } from '../../platform/common/hash.js';
 import { assertHeld } from '../kit/http/deadline-context.js';
 import { ProviderError } from '../kit/http/errors.js';
+import { directoryProblem } from './declaration.js';
 
 /**
  * The files of one account. What waits for the disk leaves the event loop; only the comparison and the rename are one
@@ -51,9 +52,8 @@ export class ZoneFiles {
     private readonly root: string,
     private readonly directory: string,
   ) {
-    if (isAbsolute(directory) || /[\0\\]/.test(directory) || directory.split('/').includes('..')) {
-      throw new ProviderError('rejected', 'directory: must be a relative path without ".."');
-    }
+    const problem = directoryProblem(directory);
+    if (problem) throw new ProviderError('rejected', `directory: ${problem}`);
   }
 
   /** Creates the directory where it is missing. @throws ProviderError */

@@ -45,6 +45,9 @@ export const SETTINGS_WORDS = {
   'must be a free file name inside the data directory: letters, digits, ".", "_" and "-"':
     '必须是数据目录内未被占用的文件名：字母、数字、“.”、“_”和“-”',
   'is no team': '不是团队',
+  'must be a relative path without ".."': '必须是不含“..”的相对路径',
+  'has a name of more than 255 bytes': '含有超过 255 字节的名称',
+  'leads out of the directory for zone files': '通向区域文件目录之外',
   'is not a credential of {provider}: {fields}': '不是 {provider} 的凭据字段，可用的有：{fields}',
   'must be text': '必须是文本',
   'is longer than 4096 characters': '超过 4096 个字符',
