@@ -113,7 +113,9 @@ export function powerdnsLines({ name, rrsets }: RawZone): string[] {
       const host = owner === name ? '@' : owner.slice(0, -name.length - 1);
       return records.map(({ content, disabled }) => {
         const [, priority, rest] = /^(\d+) (.*)$/.exec(['MX', 'SRV'].includes(type) ? content : '') ?? [];
-        const value = type === 'TXT' ? txtOf(content) : (rest ?? content).replace(/(?<=.)\.$/, '');
+        // an RP has two names
+        const dot = type === 'RP' ? /(?<=\S)\.(?= |$)/g : /(?<=.)\.$/;
+        const value = type === 'TXT' ? txtOf(content) : (rest ?? content).replace(dot, '');
         return line(host, type, priority === undefined ? null : Number(priority), value, ttl, !disabled);
       });
     })

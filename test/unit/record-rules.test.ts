@@ -201,7 +201,10 @@ describe('a partial update', () => {
 const pick = (record: { value: string; priority: number | null }) => [record.value, record.priority];
 
 const assertFits = (record: StoredRecord, others: StoredRecord[]) =>
-  fitsFor(record, others, { apexCname: false }, () => true);
+  fitsFor(record, others, { apexCname: false, judgesDisabled: false }, () => true);
+/** The same where the provider judges disabled records as enabled ones. */
+const assertFitsDisabled = (record: StoredRecord, others: StoredRecord[]) =>
+  fitsFor(record, others, { apexCname: false, judgesDisabled: true }, () => true);
 
 describe('neighbours at one name', () => {
   const other = row({ id: 9 });
@@ -245,6 +248,19 @@ describe('neighbours at one name', () => {
   it('do not count while they are disabled', () => {
     assertFits(row(CNAME), [{ ...other, enabled: false }]);
     assertFits(row({ ...CNAME, enabled: false }), [other]);
+  });
+
+  it('count while they are disabled where the provider judges them so', () => {
+    assertFitsDisabled(row(CNAME), [{ ...other, enabled: false }]);
+    const off = { ...CNAME, id: 9, enabled: false };
+    assertFitsDisabled(row(), [row(off)]);
+    for (const [record, beside] of [
+      [row({ ...CNAME, enabled: false }), other],
+      [row({ enabled: false }), row({ ...CNAME, id: 9 })],
+      [row({ ...CNAME, value: 'b.example.net' }), row(off)],
+      [row({ type: 'DNAME', value: 'b.example.net' }), row({ ...off, type: 'DNAME' })],
+    ] as const)
+      assert.throws(() => assertFitsDisabled(record, [beside]), wrong('type'));
   });
 
   it('are not edited when they are only shown', () => {

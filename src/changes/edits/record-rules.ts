@@ -44,7 +44,7 @@ function unsupported(
   record: DnsRecord,
   before?: Pick<DnsRecord, 'ttl' | 'line'>,
 ): FieldError[] {
-  const { types, lines, proxy, proxiedTypes, weight, apexCname } = capabilities;
+  const { types, lines, proxy, proxiedTypes, weight, apexCname, hostTargets } = capabilities;
   const wrong: FieldError[] = [];
   const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
   if (!types.some((type) => type === record.type)) {
@@ -54,6 +54,12 @@ function unsupported(
   } else if (record.type === 'CNAME' && record.host === '@' && !apexCname) {
     add('type', 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS', 'conflict');
   }
+  if (hostTargets && !isHostTarget(record))
+    add(
+      'value',
+      say('{provider} takes host names of letters, digits and inner hyphens only', { provider }),
+      'unsupported',
+    );
   if (record.ttl !== before?.ttl) wrong.push(...unsupportedTtl(capabilities, provider, record.ttl));
   if (record.line !== before?.line && !lines.includes(record.line)) {
     add('line', say('{provider} supports {values}', { provider, values: lines.join(', ') }), 'unsupported', {
@@ -67,6 +73,13 @@ function unsupported(
   if (record.weight !== null && !weight)
     add('weight', say('{provider} has no weighted records', { provider }), 'unsupported');
   return wrong;
+}
+
+/** Whether the target of a record is a host name in the narrow sense, where its type names a host. */
+function isHostTarget({ type, value }: DnsRecord): boolean {
+  if (!/^(MX|NS|SRV)$/.test(type)) return true;
+  const target = value.split(' ').at(-1) as string;
+  return target === '.' || target.split('.').every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label));
 }
 
 function unsupportedTtl(
@@ -286,13 +299,14 @@ function existing({ id, enabled }: StoredRecord, shown: boolean): AppError {
 export function assertFits(
   record: DnsRecord,
   others: readonly StoredRecord[],
-  { apexCname }: Pick<Capabilities, 'apexCname'>,
+  { apexCname, judgesDisabled }: Pick<Capabilities, 'apexCname' | 'judgesDisabled'>,
   mayRead: (row: StoredRecord) => boolean,
 ): void {
   const twin = others.find((o) => sameRecord(o, record));
   if (twin) throw existing(twin, mayRead(twin));
-  if (!record.enabled) return;
-  const live = others.filter((o) => o.enabled && o.line === record.line);
+  if (!record.enabled && !judgesDisabled) return;
+  const counts = (o: StoredRecord) => o.enabled || (judgesDisabled && o.type === record.type);
+  const live = others.filter((o) => counts(o) && o.line === record.line);
   const isAlone = (type: string) => type === 'CNAME' || (type === 'DNAME' && record.type === 'DNAME');
   const clashes = (record.type === 'CNAME' ? live : live.filter((o) => isAlone(o.type))).filter(
     (o) => !apexCname || record.host !== '@' || (FLATTENED.has(o.type) && FLATTENED.has(record.type)),

@@ -27,6 +27,8 @@ export const powerdns = defineProvider({
   capabilities: {
     types: [...RECORD_TYPES, ...EXTRA_TYPES],
     ...{ ...SETS, toggle: 'record', atomic: true, chunk: 1000, createZone: true },
+    // both seen on 4.7, as 422
+    ...{ judgesDisabled: true, hostTargets: true },
   },
   limits: { requests: 1000 },
   server: ({ url = '', endpoint, server_id: id = 'localhost' }) =>

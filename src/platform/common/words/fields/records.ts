@@ -23,6 +23,8 @@ export const RECORD_WORDS = {
   '{provider} supports {min} to {max} seconds': '{provider} 支持 {min} 到 {max} 秒',
   '{provider} supports {min} to {max} seconds, or {automatic} for automatic':
     '{provider} 支持 {min} 到 {max} 秒，或用 {automatic} 表示自动',
+  '{provider} takes host names of letters, digits and inner hyphens only':
+    '{provider} 只接受由字母、数字和中间的连字符组成的主机名',
   '{provider} has no proxy mode': '{provider} 没有代理模式',
   '{provider} has no weighted records': '{provider} 没有带权重的记录',
   'only {types} can be proxied': '只有 {types} 可以开启代理',
