@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Reader, readableSql } from '../../domains/readable-domains.repository.js';
+import { type Reader, readableBy, readableSql } from '../../domains/readable-domains.repository.js';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
+import { type Counted, countedRows, TOTAL } from '../../platform/database/lists.js';
 import type { ChangeSet, Door } from './change-set.entity.js';
 import { VIEW } from './change-sets.repository.js';
 import type { StoredChange } from './record-changes.repository.js';
@@ -31,6 +32,9 @@ export type JudgedChange = Pick<
   'change_set_id' | 'position' | 'state_before' | 'value_before' | 'state_after' | 'value_after'
 > & { domain_id: number };
 
+/** A set that waits for something. */
+export type WaitingSet = Pick<ListedSet, 'id' | 'domain_id' | 'zone' | 'apart' | 'created_at'> & { changes: number };
+
 interface Sql {
   sql: string;
   values: SqlValue[];
@@ -40,6 +44,13 @@ const SHOWN = VIEW.split(/,\s*/)
   .map((column) => `s.${column}`)
   .join(', ');
 const WITH_ZONE = `SELECT ${SHOWN}, d.name AS zone, d.apart`;
+
+/** so many of the newest sets are looked through before all sets of the domains that somebody may read */
+const RECENT = 2000;
+const LATELY = `(SELECT id, domain_id FROM change_sets ORDER BY id DESC LIMIT ${RECENT}) s`;
+
+const readsAll = ({ all, only }: Reader): boolean => all && !only;
+const isEmpty = (filter: SetFilter): boolean => Object.values(filter).every((value) => value === undefined);
 
 /** Lists of sets over `change_sets`, newest first. */
 @Injectable()
@@ -52,20 +63,62 @@ export class ListedChangeSetsRepository {
     limit: number,
     offset: number,
   ): Promise<{ rows: ListedSet[]; total: number }> {
-    const { sql, values } = ofSets(scope, filter);
-    const changes = ofChanges(filter);
-    // in one form for all databases: each begins with whichever index finds less
-    const about = changes ? ` AND s.id IN (SELECT c.change_set_id FROM record_changes c WHERE ${changes.sql})` : '';
-    const from = `FROM change_sets s WHERE ${sql}${about}`;
-    const found = [...values, ...(changes?.values ?? [])];
-    // only the rows of the page are read whole
-    const rows = await this.db.rows<ListedSet>(
-      `${WITH_ZONE} FROM (SELECT s.id AS set_id ${from} ORDER BY s.id DESC LIMIT ? OFFSET ?) f
+    return { rows: await this.newest(scope, filter, limit, offset), total: await this.count(scope, filter) };
+  }
+
+  /** The rows of such a page: only these are read whole. */
+  async newest(scope: Scope, filter: SetFilter, limit: number, offset: number): Promise<ListedSet[]> {
+    if (typeof scope !== 'number' && !readsAll(scope) && isEmpty(filter) && offset + limit <= RECENT) {
+      const rows = await this.rows(LATELY, found(scope, filter), limit, offset);
+      if (rows.length === limit) return rows;
+    }
+    const conditions = typeof scope !== 'number' && readsAll(scope) ? foundByAll(filter) : found(scope, filter);
+    return this.rows('change_sets s', conditions, limit, offset);
+  }
+
+  private rows(from: string, { sql, values }: Sql, limit: number, offset: number): Promise<ListedSet[]> {
+    return this.db.rows(
+      `${WITH_ZONE} FROM (SELECT s.id AS set_id FROM ${from} WHERE ${sql} ORDER BY s.id DESC LIMIT ? OFFSET ?) f
          JOIN change_sets s ON s.id = f.set_id JOIN domains d ON d.id = s.domain_id ORDER BY s.id DESC`,
-      [...found, limit, offset],
+      [...values, limit, offset],
     );
-    const count = await this.db.row<{ n: number | string }>(`SELECT COUNT(*) AS n ${from}`, found);
-    return { rows, total: Number(count?.n) };
+  }
+
+  private async count(scope: Scope, filter: SetFilter): Promise<number> {
+    if (typeof scope !== 'number' && isEmpty(filter)) return this.countAll(scope);
+    const { sql, values } = found(scope, filter);
+    const count = await this.db.row<{ n: number | string }>(
+      `SELECT COUNT(*) AS n FROM change_sets s WHERE ${sql}`,
+      values,
+    );
+    return Number(count?.n);
+  }
+
+  /** How many sets the readable domains have: domain by domain, each by an index. */
+  private async countAll(reader: Reader): Promise<number> {
+    const { mine, where, values } = readableBy(reader);
+    const count = await this.db.row<{ n: number | string | null }>(
+      `SELECT SUM((SELECT COUNT(*) FROM change_sets s WHERE s.domain_id = mine.id)) AS n FROM ${mine} WHERE ${where}`,
+      values,
+    );
+    return Number(count?.n ?? 0);
+  }
+
+  /**
+   * Sets of domains that somebody may read, newest first: those of whose changes nobody knows whether they were
+   * applied, or those whose rest is held.
+   */
+  waiting(reader: Reader, why: 'unknown' | 'held', limit: number): Promise<Counted<WaitingSet>> {
+    const [readable, values] = readableSql(reader, 's.domain_id');
+    const which =
+      why === 'unknown' ? "s.state = 'unknown'" : "s.state IN ('open', 'unknown') AND s.hold_reason IS NOT NULL";
+    return countedRows(
+      this.db,
+      `SELECT s.id, s.domain_id, d.name AS zone, d.apart, s.total AS changes, s.created_at, ${TOTAL}
+         FROM change_sets s JOIN domains d ON d.id = s.domain_id WHERE ${which} AND ${readable}
+        ORDER BY s.id DESC LIMIT ?`,
+      [...values, limit],
+    );
   }
 
   /** The changes that a filter is about, the newest set first, behind one of them. */
@@ -93,10 +146,33 @@ export class ListedChangeSetsRepository {
   }
 }
 
-/** Conditions on `change_sets s`. */
-function ofSets(scope: Scope, { door, state, actor, from, to }: SetFilter): Sql {
-  const [where, narrowing]: [string, SqlValue[]] =
-    typeof scope === 'number' ? ['s.domain_id = ?', [scope]] : readableSql(scope, 's.domain_id');
+/** Conditions on `change_sets s`, also those about its changes. */
+function found(scope: Scope, filter: SetFilter): Sql {
+  return withChanges(ofSets(scope, filter), filter);
+}
+
+/** Those of somebody who reads all domains: sets are read in their own order, and the page ends that. */
+function foundByAll(filter: SetFilter): Sql {
+  // no database makes a join of it, which might begin with the domains
+  const isThere = '(SELECT mine.id FROM domains mine WHERE mine.id = s.domain_id) IS NOT NULL';
+  return withChanges(ofSets([isThere, []], filter), filter);
+}
+
+function withChanges({ sql, values }: Sql, filter: SetFilter): Sql {
+  const changes = ofChanges(filter);
+  if (!changes) return { sql, values };
+  // in one form for all databases: each begins with whichever index finds less
+  const about = `s.id IN (SELECT c.change_set_id FROM record_changes c WHERE ${changes.sql})`;
+  return { sql: `${sql} AND ${about}`, values: [...values, ...changes.values] };
+}
+
+/** Conditions on `change_sets s`. @param scope or a condition in its place, with its values */
+function ofSets(scope: Scope | [string, SqlValue[]], { door, state, actor, from, to }: SetFilter): Sql {
+  const [where, narrowing] = Array.isArray(scope)
+    ? scope
+    : typeof scope === 'number'
+      ? (['s.domain_id = ?', [scope]] as [string, SqlValue[]])
+      : readableSql(scope, 's.domain_id');
   const { sql, values } = all([
     ['s.door = ?', door],
     ['s.state = ?', state],

@@ -43,3 +43,18 @@ export async function listRows<T>(db: Db, query: PageQuery, sql: ListSql): Promi
   const count = await db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${from}`, values);
   return { total: Number(count?.n), list };
 }
+
+/** A column of `countedRows`: how many rows there are beyond the LIMIT, too. */
+export const TOTAL = 'COUNT(*) OVER () AS total';
+
+/** The first rows of a list, and how many it has in all. */
+export interface Counted<T> {
+  rows: T[];
+  total: number;
+}
+
+/** The rows of a statement that selects `TOTAL` and begins with its first row. */
+export async function countedRows<T>(db: Db, sql: string, values: readonly SqlValue[]): Promise<Counted<T>> {
+  const rows = await db.rows<T & { total: number | string }>(sql, [...values]);
+  return { rows, total: Number(rows[0]?.total ?? 0) };
+}
