@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestj
 import type { Request } from 'express';
 import type { ErrorKind } from '../platform/common/words/codes.js';
 import type { TokenRule } from '../tokens/rules/token-rules.js';
+import type { AuditAction } from './audit-actions.js';
 
 export enum Role {
   User = 1,
@@ -15,19 +16,20 @@ export enum Role {
  */
 export type Right = 'read' | 'records' | 'write' | 'own';
 
-/** Scopes of a token; `*` = everything. */
-export const SCOPES = [
-  '*',
-  'domains:read',
-  'records:read',
-  'records:write',
-  'accounts:read',
-  'audit:read',
-  'acme',
-  'ddns',
-  'external-dns',
-] as const;
-export type Scope = (typeof SCOPES)[number];
+/** Scopes of a token, and what each allows of what its creator may do. */
+export const SCOPE_MEANINGS = {
+  '*': 'Everything that its creator may do through the API',
+  'domains:read': 'List and show domains, their health, registrations and certificates',
+  'records:read': 'List and show records, record sets, changes and failover rules',
+  'records:write': 'Create, change and delete records',
+  'accounts:read': 'List and show accounts at providers, without their credentials',
+  'audit:read': 'Read the audit log',
+  acme: 'Answer ACME challenges',
+  ddns: 'Update addresses by dynamic DNS',
+  'external-dns': 'Serve ExternalDNS',
+} as const;
+export type Scope = keyof typeof SCOPE_MEANINGS;
+export const SCOPES = Object.keys(SCOPE_MEANINGS) as Scope[];
 
 /** The authenticated user or token, as determined by the guard for this request. */
 export interface Principal {
@@ -149,7 +151,7 @@ export interface ZoneRequest extends Request {
   /** Why the JWT of this request is not taken, where its signature is right. */
   sessionFault?: SessionFault;
   /** The audit action of a failure. */
-  auditAction?: string | undefined;
+  auditAction?: AuditAction | undefined;
 }
 
 const of = (context: ExecutionContext) => context.switchToHttp().getRequest<ZoneRequest>();

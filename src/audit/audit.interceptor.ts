@@ -1,6 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { mergeMap, type Observable } from 'rxjs';
 import type { Caller, ZoneRequest } from '../access/access.js';
+import type { AuditAction } from '../access/audit-actions.js';
 import { AuditService } from './audit.service.js';
 import { outcomeOf } from './outcome.js';
 import { StrangersLog } from './strangers-log.service.js';
@@ -23,7 +24,7 @@ export class AuditInterceptor implements NestInterceptor {
     );
   }
 
-  private append(caller: Caller, action: string): Promise<void> {
+  private append(caller: Caller, action: AuditAction): Promise<void> {
     return caller.principal ? this.audit.append(caller, { action }) : this.strangers.append(caller, { action });
   }
 }

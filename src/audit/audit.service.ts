@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Caller } from '../access/access.js';
+import type { AuditAction } from '../access/audit-actions.js';
 import { now } from '../platform/common/clock.js';
 import { Db } from '../platform/database/db.js';
 import { AuditPendingRepository, type NewEntry } from './audit-pending.repository.js';
@@ -9,8 +10,7 @@ import { noteOutcome } from './outcome.js';
 
 /** An audit entry. `before` and `after` are views of the API, never rows: they hold no secrets. */
 export interface AuditEntry {
-  /** `<noun>.<verb>` */
-  action: string;
+  action: AuditAction;
   domain?: { id: number; name: string } | null | undefined;
   target?: { type: string; id: number | string | null; name: string | null } | null;
   before?: unknown;

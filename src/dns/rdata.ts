@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { InvalidRecord } from '../platform/common/errors.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { absolute, targetName } from './names.js';
+import { PART_NAMES } from './part-names.js';
 import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
 import { type Token, tokens, wordsOf } from './tokens.js';
 import { type Field, fieldsOf, MAXIMUM } from './types.js';
@@ -73,16 +74,19 @@ const base64 = (text: string, part: string) =>
     : fail(say('{part} must be base64', { part }));
 
 /** Numbers, then hexadecimal or base64 text that may contain blanks. */
-const numbersAndData = (type: string, names: string[], last: string): Rule =>
-  plain((value) => {
+const numbersAndData = (type: RecordType): Rule => {
+  const all = PART_NAMES[type].map((part) => part.replaceAll('_', ' '));
+  const names = all.slice(0, -1);
+  const last = all.at(-1) as string;
+  return plain((value) => {
     const words = value.trim().split(/\s+/);
-    if (words.length <= names.length || !words[0])
-      return fail(say('must be {parts}', { parts: [...names, last].join(' ') }));
+    if (words.length <= names.length || !words[0]) return fail(say('must be {parts}', { parts: all.join(' ') }));
     const fields = fieldsOf(type);
     const numbers = names.map((what, i) => integer(words[i], MAXIMUM[fields[i] as Field] as number, what));
     const data = words.slice(names.length).join('');
     return [...numbers, fields.at(-1) === 'base64' ? base64(data, last) : hex(data, last)].join(' ');
   });
+};
 
 /** RFC 1183: the mailbox, whose first label may have dots, and the name of a TXT; the root stands for none. */
 const rp = plain(
@@ -224,20 +228,20 @@ export const RULES: Record<RecordType, Rule> = {
   CAA: caa,
   SVCB: service,
   HTTPS: service,
-  TLSA: numbersAndData('TLSA', ['usage', 'selector', 'matching type'], 'certificate data'),
-  SSHFP: numbersAndData('SSHFP', ['algorithm', 'fingerprint type'], 'fingerprint'),
+  TLSA: numbersAndData('TLSA'),
+  SSHFP: numbersAndData('SSHFP'),
   NAPTR: naptr,
-  DS: numbersAndData('DS', ['key tag', 'algorithm', 'digest type'], 'digest'),
+  DS: numbersAndData('DS'),
   PTR: name,
   ALIAS: name,
   LOC: loc,
   URI: uri,
   RP: rp,
-  DHCID: numbersAndData('DHCID', [], 'identifier'),
+  DHCID: numbersAndData('DHCID'),
   DNAME: name,
-  DNSKEY: numbersAndData('DNSKEY', ['flags', 'protocol', 'algorithm'], 'public key'),
-  OPENPGPKEY: numbersAndData('OPENPGPKEY', [], 'public key'),
-  SMIMEA: numbersAndData('SMIMEA', ['usage', 'selector', 'matching type'], 'certificate data'),
+  DNSKEY: numbersAndData('DNSKEY'),
+  OPENPGPKEY: numbersAndData('OPENPGPKEY'),
+  SMIMEA: numbersAndData('SMIMEA'),
 };
 
 /** Whether the service can validate and write records of this type. */

@@ -4,6 +4,9 @@ import { toAscii } from '../dns/names.js';
 import { isHostGlob } from '../platform/common/patterns.js';
 import { Check, MAX_ID } from '../platform/common/validation.js';
 
+/** What a team may be given on a domain. */
+export const PERMISSIONS = ['read', 'write'] as const;
+
 export class PermissionInput {
   @IsInt()
   @Min(1)
@@ -11,8 +14,8 @@ export class PermissionInput {
   domain_id!: number;
 
   /** read or write */
-  @IsIn(['read', 'write'])
-  permission!: 'read' | 'write';
+  @IsIn(PERMISSIONS)
+  permission!: (typeof PERMISSIONS)[number];
 
   /**
    * limits a write to records at these hosts, reading stays whole: `*` does not cross a dot, `**` does; the apex is

@@ -12,6 +12,7 @@ import { TokensModule } from '../tokens/tokens.module.js';
 import { EventLog } from './event-log.service.js';
 import { EventVisibility } from './event-visibility.service.js';
 import { EventsLogRepository } from './events-log.repository.js';
+import { MetaController } from './meta.controller.js';
 import { SiteController } from './site.controller.js';
 import { SiteService } from './site.service.js';
 import { StreamController } from './stream.controller.js';
@@ -31,7 +32,7 @@ import { Wake } from './wake.service.js';
     PasskeysModule,
     ProfileModule,
   ],
-  controllers: [SiteController, StreamController],
+  controllers: [SiteController, MetaController, StreamController],
   providers: [SiteService, EventsLogRepository, EventLog, EventVisibility, Wake, Streams],
 })
 export class SiteModule {}

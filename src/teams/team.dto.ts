@@ -4,7 +4,7 @@ import { IsOmittable, MAX_ID } from '../platform/common/validation.js';
 import { ruleText } from '../platform/common/words/field-text.js';
 import { ONE_LINE } from '../settings/checks.js';
 
-const TEAM_ROLES = ['owner', 'manager', 'member'] as const;
+export const TEAM_ROLES = ['owner', 'manager', 'member'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
 class TeamFields {

@@ -25,8 +25,14 @@ import { RULE_LIMITS } from './rules/compiled-rules.js';
 import { ACTIONS, type Action } from './rules/token-rules.js';
 import { RuleInput } from './token-rule.dto.js';
 
-const PRESETS = ['acme', 'ddns', 'read-only'] as const;
-export type PresetName = (typeof PRESETS)[number];
+/** Rules for usual cases, by their names, with what each allows. */
+export const PRESET_MEANINGS = {
+  acme: 'TXT records at `_acme-challenge` below a host, by default the root of the domain',
+  ddns: 'A and AAAA records of one host, which has to be named',
+  'read-only': 'Reading records, of the hosts that a glob names, by default of all',
+} as const;
+export type PresetName = keyof typeof PRESET_MEANINGS;
+const PRESETS = Object.keys(PRESET_MEANINGS) as PresetName[];
 
 export class PresetInput {
   /** acme: TXT at `_acme-challenge`; ddns: A and AAAA at one host; read-only: nothing but reading */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import { type Caller, Role } from '../access/access.js';
+import type { AuditAction } from '../access/audit-actions.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { now } from '../platform/common/clock.js';
 import { errors, fieldError } from '../platform/common/errors.js';
@@ -77,7 +78,7 @@ export class UsersService {
   }
 
   /** A user with a password. @throws AppError 400001, 409001 a name or address that exists */
-  async create(input: NewUser, role: Role, action: string, caller: Actor): Promise<UserView> {
+  async create(input: NewUser, role: Role, action: AuditAction, caller: Actor): Promise<UserView> {
     const row = await this.prepare(input, role, hashingFor(caller));
     try {
       return await this.db.transaction((manager) => this.insert(manager, row, action, caller));
@@ -158,7 +159,7 @@ export class UsersService {
   }
 
   /** Inserts a user and writes the audit entry. */
-  async insert(manager: EntityManager, row: NewRow, action: string, caller: Actor): Promise<UserView> {
+  async insert(manager: EntityManager, row: NewRow, action: AuditAction, caller: Actor): Promise<UserView> {
     const user = { ...row, id: await this.users.insert(row, manager) };
     const { username, email, role } = row;
     const target = { type: 'user', id: user.id, name: username };

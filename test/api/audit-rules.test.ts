@@ -207,7 +207,7 @@ for (const { kind, skip } of databases('all')) {
     it('limits states and sections to bytes that every database can hold', async () => {
       const stored = async (texts: number) => {
         const after = { list: Array.from({ length: texts }, () => '€'.repeat(1000)) };
-        await of(AuditService).append('system', { action: 'test.wide', after });
+        await of(AuditService).append('system', { action: 'test.wide' as 'record.wide', after });
         return { after, entry: done(await service.admin.get('/api/audit/logs?action=test.wide')).list[0] };
       };
       const whole = await stored(19);

@@ -102,7 +102,7 @@ export class UserAdministration {
       const revoked = await this.holdings.revoke(manager, id, second_factor);
       if (user.role === Role.Super && !(await this.users.someCanSignIn(Role.Super, manager)))
         throw errors.conflict('no_sign_in_left');
-      const entry = { action: 'user.revoke_all', target: target(user), after: revoked };
+      const entry = { action: 'user.revoke_all' as const, target: target(user), after: revoked };
       await this.audit.write(manager, caller, entry);
       return revoked;
     });

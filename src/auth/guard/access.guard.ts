@@ -69,7 +69,7 @@ export class AccessGuard implements CanActivate {
     const targets = [context.getHandler(), context.getClass()];
     const request = context.switchToHttp().getRequest<ZoneRequest>();
     const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS, targets);
-    request.auditAction = this.reflector.getAllAndOverride<string | undefined>(AUDITED, targets);
+    request.auditAction = this.reflector.getAllAndOverride<ZoneRequest['auditAction']>(AUDITED, targets);
     if (rule?.beforeSetup) return true;
     await this.assertReady();
     // those of foreign protocols may change by GET, too

@@ -129,7 +129,7 @@ export class OauthLogin {
     } catch (error) {
       const why = error instanceof SignInRefused ? error.why : (error as Error).message;
       const target = { type: 'user', id: binder.userId, name: caller.principal?.username ?? null };
-      const entry = { action: 'oauth.bind', target, after: { provider: provider.key } };
+      const entry = { action: 'oauth.bind' as const, target, after: { provider: provider.key } };
       await this.audit.append(caller, { ...entry, result: 'failed', error: why });
       throw error;
     }

@@ -5,7 +5,7 @@ import { ruleText } from '../../platform/common/words/field-text.js';
 import { isEmail, isTimezone, ONE_LINE } from '../../settings/checks.js';
 import { LANGUAGES, type Language } from '../../settings/settings.dto.js';
 
-const THEMES = ['auto', 'light', 'dark'] as const;
+export const THEMES = ['auto', 'light', 'dark'] as const;
 
 export class ProfileView {
   nickname!: string;

@@ -1,4 +1,4 @@
-import { zoneLock } from '../../domains/zone-lock.js';
+import { zoneLock } from '../../domains/zone-identity.js';
 import type { HoldOptions } from '../../platform/database/leases.js';
 
 /**

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { AuditAction } from '../../access/audit-actions.js';
 import { ProviderConnections } from '../../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
 import { driftOf } from '../../cache/drift.js';
@@ -325,7 +326,7 @@ const remoteIdsOf = (rows: readonly CacheRow[]): ((id: number) => string | null)
   };
 };
 
-const entryOf = (action: string, domain: DomainRow) => ({
+const entryOf = (action: AuditAction, domain: DomainRow) => ({
   action,
   domain,
   target: { type: 'domain', id: domain.id, name: domain.name },
