@@ -26,6 +26,7 @@ import { PreferInterceptor } from './monitoring/propagation/prefer.interceptor.j
 import { PropagationModule } from './monitoring/propagation/propagation.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
+import { DashboardModule } from './overview/dashboard/dashboard.module.js';
 import { SiteModule } from './overview/site.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { EnvelopeInterceptor } from './platform/http/envelope.interceptor.js';
@@ -81,6 +82,7 @@ import { UsersModule } from './users/users.module.js';
     TokensModule,
     TeamsModule,
     SiteModule,
+    DashboardModule,
     SystemModule,
     SystemServiceModule,
   ],

@@ -25,6 +25,6 @@ import { ZoneFileDirectory } from './zone-file-directory.js';
     ProviderSessionsRepository,
     ZoneFileDirectory,
   ],
-  exports: [AccountsService, DeletionBlockers, DomainReadersRepository, ProviderConnections],
+  exports: [AccountsService, DeletionBlockers, DnsAccountsRepository, DomainReadersRepository, ProviderConnections],
 })
 export class AccountsModule {}

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Maker } from '../access/maker.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
 import { Db, marks } from '../platform/database/db.js';
-import { listRows } from '../platform/database/lists.js';
+import { type Counted, countedRows, listRows, TOTAL } from '../platform/database/lists.js';
 import { SEALED_HEAD } from '../platform/database/sealed-values.js';
 import { DnsAccount } from './account.entity.js';
 
@@ -13,6 +13,11 @@ export type AccountRow = DnsAccount & { domains_count: number | string };
 export type StoredPause = Pick<DnsAccount, 'paused_until' | 'pause_reason'>;
 /** What a connection to the provider is made of. */
 type StoredConnection = Pick<DnsAccount, 'provider' | 'credentials' | 'paused_until' | 'server_key'>;
+
+/** Why an account needs attention. */
+export type Trouble = 'sync_failed' | 'paused' | 'held';
+export type TroubledAccount = StoredPause &
+  Pick<DnsAccount, 'id' | 'name' | 'last_sync_at' | 'last_error' | 'hold_reason'>;
 
 type Values = Omit<DnsAccount, 'id' | 'owner' | 'team'>;
 
@@ -147,6 +152,31 @@ export class DnsAccountsRepository {
     const sql = 'SELECT provider, COUNT(*) AS n FROM dns_accounts WHERE paused_until > ? GROUP BY provider';
     const rows = await this.db.rows<{ provider: string; n: number | string }>(sql, [at]);
     return Object.fromEntries(rows.map(({ provider, n }) => [provider, Number(n)]));
+  }
+
+  /** How many accounts of each provider there are. */
+  async countByProvider(): Promise<Map<string, number>> {
+    const sql = 'SELECT provider, COUNT(*) AS n FROM dns_accounts GROUP BY provider';
+    const rows = await this.db.rows<{ provider: string; n: number | string }>(sql);
+    return new Map(rows.map(({ provider, n }) => [provider, Number(n)]));
+  }
+
+  /**
+   * The first accounts whose last synchronisation failed, that are paused now, or that are not synchronised by
+   * interval any more.
+   */
+  troubled(trouble: Trouble, at: string, limit: number): Promise<Counted<TroubledAccount>> {
+    const where = {
+      sync_failed: 'last_error IS NOT NULL',
+      paused: 'paused_until > ?',
+      held: 'hold_reason IS NOT NULL',
+    };
+    return countedRows(
+      this.db,
+      `SELECT id, name, last_sync_at, last_error, paused_until, pause_reason, hold_reason, ${TOTAL}
+         FROM dns_accounts WHERE ${where[trouble]} ORDER BY id LIMIT ?`,
+      [...(trouble === 'paused' ? [at] : []), limit],
+    );
   }
 
   /** The end of the pause of each of these accounts, by id. */

@@ -12,7 +12,7 @@ import type { OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
 import { SharedZones } from './shared-zones.service.js';
-import { zoneLock } from './zone-lock.js';
+import { zoneLock } from './zone-identity.js';
 
 /** ms that a deletion waits for writers of the zone */
 const LOCK_WAIT_MS = 60_000;

@@ -10,6 +10,8 @@ import { User } from '../users/user.entity.js';
 @Index('domains_owner_ix', ['owner_id'])
 @Index('domains_remote_ix', ['remote_id'])
 @Index('domains_stale_ix', ['stale_revision'])
+@Index('domains_expires_ix', ['expires_at'])
+@Index('domains_status_ix', ['status'])
 export class Domain {
   @Id() id!: number;
   /** lower case, A-labels, no final dot */

@@ -9,6 +9,7 @@ import { DomainPermissionsController } from './domain-permissions.controller.js'
 import { DomainPermissionsRepository } from './domain-permissions.repository.js';
 import { DomainPolicy } from './domain-policy.js';
 import { DomainStateRepository } from './domain-state.repository.js';
+import { DomainSummariesRepository } from './domain-summaries.repository.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
@@ -25,12 +26,12 @@ import { Zones } from './zones.service.js';
   controllers: [DomainsController, DomainPermissionsController, PermissionsController],
   providers: [
     ...[DomainsRepository, ReadableDomainsRepository, SharedZonesRepository],
-    ...[DomainEndsRepository, DomainPermissionsRepository, DomainStateRepository],
+    ...[DomainEndsRepository, DomainPermissionsRepository, DomainStateRepository, DomainSummariesRepository],
     ...[DomainsService, DomainChanges, DomainDeletion, DomainPolicy, PermissionsService],
     ...[Zones, ZoneFacts, SharedZones, CacheAges],
   ],
   exports: [
-    ...[DomainsRepository, DomainEndsRepository, DomainStateRepository],
+    ...[DomainsRepository, DomainEndsRepository, DomainStateRepository, DomainSummariesRepository],
     ...[DomainsService, DomainDeletion, DomainPolicy, Zones, ZoneFacts, SharedZones],
   ],
 })

@@ -52,7 +52,7 @@ export interface Reader {
 }
 
 /** A table `mine (id, name)` of the domains that somebody may read. */
-interface Readable {
+export interface Readable {
   mine: string;
   where: string;
   /** of `mine` and `where` */
@@ -210,7 +210,7 @@ export function readableSql(reader: Reader, column: string): [string, SqlValue[]
 }
 
 /** The readable domains, made of the grants alone: an ordinary user's list costs what that user has. */
-function readableBy({ userId, all, only }: Reader): Readable {
+export function readableBy({ userId, all, only }: Reader): Readable {
   const where = only ? (only.length ? `mine.id IN (${marks(only.length)})` : '1 = 0') : '1 = 1';
   const named = only ?? [];
   if (all) return { mine: 'domains mine', where, values: [...named] };

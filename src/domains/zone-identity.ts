@@ -108,3 +108,9 @@ export function matchZones(known: readonly KnownZone[], zones: readonly RemoteZo
   const there = new Set(listed.map(({ domain }) => domain));
   return { listed, fresh, gone: known.filter((domain) => !there.has(domain)), yielding, conflicts };
 }
+
+/**
+ * The lock of a whole zone: whoever holds it, or a part of it (`HoldOptions`), writes its records, or deletes it. Of
+ * several domains that are one zone the first one names it (`SharedZone.ids`).
+ */
+export const zoneLock = (domainId: number): string => `zone|${domainId}`;

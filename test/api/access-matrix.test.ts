@@ -247,6 +247,8 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'DELETE /api/system/backups/{file}': 'login, role 3',
   'GET /api/site': 'everybody',
   'GET /api/bootstrap': 'login',
+  'GET /api/dashboard': 'list of domains',
+  'GET /api/meta': 'signed in, any scope or domain',
   'GET /api/events': 'signed in, any scope or domain',
   'POST /api/events/ticket': 'signed in, any scope or domain',
   'GET /api/system/login-stats': 'role 3',

@@ -75,6 +75,8 @@ const ROUTES = [
   'DELETE /api/system/backups/{file}',
   'GET /api/site',
   'GET /api/bootstrap',
+  'GET /api/dashboard',
+  'GET /api/meta',
   'GET /api/events',
   'POST /api/events/ticket',
   'GET /api/system/login-stats',

@@ -59,7 +59,7 @@ class WordsController {
   @Post('refused')
   @HttpCode(200)
   @Access({ scope: 'ddns' })
-  @Audited('words.refused')
+  @Audited('words.refused' as 'record.refused')
   refused(): never {
     throw errors.conflict('is there already');
   }

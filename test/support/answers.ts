@@ -19,6 +19,8 @@ import type { FailoverView, SwitchResult } from '../../src/monitoring/failover/f
 import type { PropagationView } from '../../src/monitoring/propagation/propagation.dto.js';
 import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/notifications/deliveries.dto.js';
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
+import type { DashboardView } from '../../src/overview/dashboard/dashboard.dto.js';
+import type { MetaView } from '../../src/overview/meta.dto.js';
 import type { BootstrapView, SiteView } from '../../src/overview/site.dto.js';
 import type { StreamTicket } from '../../src/overview/stream.dto.js';
 import type { FieldError } from '../../src/platform/common/words/codes.js';
@@ -194,6 +196,8 @@ interface Answers {
   'DELETE /api/system/backups/{file}': null;
   'GET /api/site': SiteView;
   'GET /api/bootstrap': BootstrapView;
+  'GET /api/dashboard': DashboardView;
+  'GET /api/meta': MetaView;
   'GET /api/system/login-stats': LoginStats;
   'POST /api/system/unlock-account': UnlockResult;
   'GET /api/system/jobs': JobList;

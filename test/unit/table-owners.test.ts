@@ -44,6 +44,9 @@ const READS: Record<string, Record<string, string>> = {
   'domains/domain-state.repository.ts': {
     dns_accounts: 'whether the account has other credentials by now, with the lock of the domain in one transaction',
   },
+  'domains/domain-summaries.repository.ts': {
+    dns_accounts: 'domains are counted by their provider and by how their accounts are synchronised, in one statement',
+  },
   'domains/domains.repository.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
     users: 'the role of the owner, with the domain in one statement',

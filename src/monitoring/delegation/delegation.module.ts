@@ -20,6 +20,6 @@ import { DelegationWatch } from './watch.service.js';
     ...[DelegationsRepository, Looks, Resolvers, DelegationFinder, NameServers],
     ...[KnownDelegations, ZoneHealth, DelegationWatch],
   ],
-  exports: [Looks, Resolvers, DelegationFinder, NameServers],
+  exports: [DelegationsRepository, Looks, Resolvers, DelegationFinder, NameServers],
 })
 export class DelegationModule {}

@@ -1,10 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { type Reader, readableSql } from '../../domains/readable-domains.repository.js';
 import { Db } from '../../platform/database/db.js';
+import { type Counted, countedRows, TOTAL } from '../../platform/database/lists.js';
 import type { KnownDelegation } from './delegation.entity.js';
 
 /** What is known of a delegation. */
 export type StoredDelegation = Pick<KnownDelegation, 'names' | 'names_before' | 'ds' | 'changed_at' | 'broken'>;
+
+/** A delegation with what was critical at the last check. */
+export interface BrokenDelegation {
+  domain_id: number;
+  domain: string;
+  /** codes of issues */
+  broken: string[];
+  checked_at: string | null;
+}
 
 const listOf = (text: string | null | undefined) => (text ? (JSON.parse(text) as string[]) : null);
 
@@ -57,6 +68,20 @@ export class DelegationsRepository {
     const update = 'UPDATE delegations SET next_at = ? WHERE domain_id = ?';
     if (await this.db.run(update, [next, domainId])) return;
     await this.db.run('INSERT INTO delegations (next_at, domain_id) VALUES (?, ?)', [next, domainId]);
+  }
+
+  /** Delegations with a critical issue at the last check, of public domains that somebody may read. */
+  async broken(reader: Reader, limit: number): Promise<Counted<BrokenDelegation>> {
+    const [readable, values] = readableSql(reader, 'k.domain_id');
+    const { rows, total } = await countedRows<Omit<BrokenDelegation, 'broken'> & { broken: string }>(
+      this.db,
+      `SELECT k.domain_id, d.name AS domain, k.broken, k.checked_at, ${TOTAL}
+         FROM delegations k JOIN domains d ON d.id = k.domain_id
+        WHERE k.broken IS NOT NULL AND k.broken <> '[]' AND d.apart = '' AND ${readable}
+        ORDER BY k.domain_id LIMIT ?`,
+      [...values, limit],
+    );
+    return { rows: rows.map((row) => ({ ...row, broken: listOf(row.broken) ?? [] })), total };
   }
 
   /** Public domains after an id whose delegation is due; those without one when they were made before `madeBefore`. */

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { type Reader, readableSql } from '../../domains/readable-domains.repository.js';
+import { now } from '../../platform/common/clock.js';
 import type { PageQuery } from '../../platform/common/paging.dto.js';
 import { Db, isDuplicate, marks, pointsNowhere } from '../../platform/database/db.js';
-import { listRows } from '../../platform/database/lists.js';
+import { type Counted, countedRows, listRows, TOTAL } from '../../platform/database/lists.js';
 import type { Seen } from './certificate.js';
 import type { CertificateView } from './expiry.dto.js';
 
+const DAY_MS = 86_400_000;
 /** after all ids */
 const MAX_ID = 2_147_483_647;
 /** Names with an address or an alias; wildcards and `_x` have no certificate of their own. */
@@ -38,6 +41,16 @@ export interface EndingCertificate {
   issuer: string | null;
   told_for: string | null;
   told_days: number | null;
+}
+
+/** A certificate that should have been renewed by now. */
+export interface LateCertificate {
+  id: number;
+  /** full name */
+  host: string;
+  domain_id: number;
+  domain: string;
+  valid_to: string;
 }
 
 /** What a look writes: without a certificate, the one that was seen last stays. */
@@ -80,6 +93,23 @@ export class CertificatesRepository {
         WHERE d.watch_certificates = ? AND d.status = 'active' AND d.apart = '' AND c.valid_from IS NOT NULL AND c.valid_to < ?
         ORDER BY c.valid_to, c.id`,
       [true, at],
+    );
+  }
+
+  /**
+   * Certificates of watched public domains that somebody may read and that should have been renewed by now: they end
+   * within a week, or of those that last less than some three weeks within two days.
+   */
+  late(reader: Reader, limit: number, offset = 0): Promise<Counted<LateCertificate>> {
+    const [readable, values] = readableSql(reader, 'c.domain_id');
+    return countedRows(
+      this.db,
+      `SELECT c.id, c.host, c.domain_id, d.name AS domain, c.valid_to, ${TOTAL}
+         FROM certificates c JOIN domains d ON d.id = c.domain_id
+        WHERE c.valid_to < ? AND (c.valid_from < ? OR c.valid_to < ?) AND ${readable}
+          AND d.watch_certificates = ? AND d.status = 'active' AND d.apart = ''
+        ORDER BY c.valid_to, c.id LIMIT ? OFFSET ?`,
+      [now(7 * DAY_MS), now(-16 * DAY_MS), now(2 * DAY_MS), ...values, true, limit, offset],
     );
   }
 

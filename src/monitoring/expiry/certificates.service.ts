@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { relativeName } from '../../dns/names.js';
-import { judgeRecord } from '../../domains/access-rights.js';
+import { type DomainAccess, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { now } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
@@ -37,6 +37,14 @@ interface Host {
   port: number;
 }
 
+/** Whether the certificate of a host, a full name, may be seen: an address or an alias of it may be read. */
+export const maySeeHost = (access: DomainAccess, domain: Pick<OpenDomain, 'id' | 'name'>, name: string): boolean => {
+  const host = relativeName(name, domain.name) ?? name;
+  return ['A', 'AAAA', 'CNAME'].some(
+    (type) => judgeRecord(access, domain.id, 'read', { host, type, value: null, ttl: 0 }).allowed,
+  );
+};
+
 /** When certificates of hosts end, for domains with `watch_certificates`. */
 @Injectable()
 export class Certificates implements OnModuleInit {
@@ -60,12 +68,8 @@ export class Certificates implements OnModuleInit {
   }
 
   private async readable({ id, name, access }: OpenDomain): Promise<string[]> {
-    const mayRead = (host: string) =>
-      ['A', 'AAAA', 'CNAME'].some(
-        (type) => judgeRecord(access, id, 'read', { host, type, value: null, ttl: 0 }).allowed,
-      );
     const hosts = await this.repository.hosts(id);
-    return hosts.filter((host) => mayRead(relativeName(host, name) ?? host));
+    return hosts.filter((host) => maySeeHost(access, { id, name }, host));
   }
 
   /** Looks at the hosts that are due. */

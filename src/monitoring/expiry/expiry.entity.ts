@@ -41,6 +41,7 @@ export class RegistryServer {
 /** What a host of a watched domain showed. */
 @Entity('certificates')
 @Index('certificates_host_uq', ['domain_id', 'host'], { unique: true })
+@Index('certificates_end_ix', ['valid_to'])
 export class Certificate {
   @Id() id!: number;
   @Int() domain_id!: number;

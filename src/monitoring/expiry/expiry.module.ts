@@ -32,5 +32,6 @@ import { Whois } from './whois.service.js';
     Certificates,
     CertificatesRepository,
   ],
+  exports: [CertificatesRepository],
 })
 export class ExpiryModule {}

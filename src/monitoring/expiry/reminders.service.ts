@@ -112,8 +112,8 @@ function reached(end: string, days: readonly number[], most = Number.POSITIVE_IN
   return due.length && left <= most ? Math.min(...due) : null;
 }
 
-/** By the calendar of a time zone, so that the number of days and the date agree. */
-function inWords(end: string, zone: string): string {
+/** When something ends, by the calendar of a time zone, so that the number of days and the date agree. */
+export function inWords(end: string, zone: string): string {
   const day = dayOf(Date.parse(end), zone);
   if (end <= now()) return `has ended on ${day}`;
   const days = (Date.parse(day) - Date.parse(dayOf(timeMs(), zone))) / DAY_MS;

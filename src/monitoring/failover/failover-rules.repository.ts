@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { type Reader, readableSql } from '../../domains/readable-domains.repository.js';
 import { due, turn } from '../../platform/common/turns.js';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
+import { type Counted, countedRows, TOTAL } from '../../platform/database/lists.js';
 import { MAX_TIMEOUT_S } from './failover.dto.js';
 import type { FollowedRule, Rule } from './rule.js';
 
@@ -71,6 +73,26 @@ export class FailoverRulesRepository {
   async ofDomain(domainId: number, manager?: EntityManager): Promise<Rule[]> {
     const sql = `SELECT ${COLUMNS} FROM failover_rules WHERE domain_id = ? ORDER BY position, id`;
     return (await this.db.rows<Stored>(sql, [domainId], manager)).map((row) => parsed(row));
+  }
+
+  /** Rules that are followed, in domains that somebody may read, and that are on hold, or serve their backup values. */
+  async noted(
+    reader: Reader,
+    why: 'held' | 'backup',
+    limit: number,
+    offset = 0,
+  ): Promise<Counted<Rule & { domain: string; apart: string }>> {
+    const [readable, values] = readableSql(reader, 'r.domain_id');
+    const columns = COLUMNS.replace(/\w+/g, 'r.$&');
+    const { rows, total } = await countedRows<Stored & { domain: string; apart: string }>(
+      this.db,
+      `SELECT ${columns}, d.name AS domain, d.apart, ${TOTAL}
+         FROM failover_rules r JOIN failovers f ON f.domain_id = r.domain_id JOIN domains d ON d.id = r.domain_id
+        WHERE f.enabled = ? AND ${why === 'held' ? 'r.hold = ?' : 'r.active = ?'} AND ${readable}
+        ORDER BY r.id LIMIT ? OFFSET ?`,
+      [true, why === 'held' ? true : 'backup', ...values, limit, offset],
+    );
+    return { rows: rows.map((row) => parsed(row)), total };
   }
 
   async one(id: number): Promise<Rule | null> {

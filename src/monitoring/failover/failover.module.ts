@@ -42,5 +42,6 @@ import { ZoneReadings } from './zone-readings.service.js';
     CheckerNodesRepository,
     CheckerQuestionsRepository,
   ],
+  exports: [FailoverRulesRepository],
 })
 export class FailoverModule {}

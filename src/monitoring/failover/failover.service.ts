@@ -6,7 +6,7 @@ import { makerOf } from '../../access/maker.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { Places } from '../../changes/edits/edit.js';
 import { fullName } from '../../dns/names.js';
-import { judgeRecord } from '../../domains/access-rights.js';
+import { type DomainAccess, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { errors, fieldError } from '../../platform/common/errors.js';
@@ -299,13 +299,17 @@ export const failoverTag = (view: FailoverView): string => {
 const assertSeen = (conditions: Conditions, failover: FailoverView): void =>
   assertConditions(conditions, failoverTag(failover), { failover });
 
+/** Whether somebody who may read a domain may see a rule of it: each of its values may be read. */
+export const maySeeRule = (access: DomainAccess, domainId: number, { config }: Pick<Rule, 'config'>): boolean => {
+  const { host, type, primary, backup } = config;
+  return [...primary, ...backup].every(
+    (value) => judgeRecord(access, domainId, 'read', { host, type, value, ttl: 1 }).allowed,
+  );
+};
+
 /** The rules as a caller may see them. @param enabled null: there is no configuration */
 function viewFor(domain: OpenDomain, enabled: boolean | null, rules: readonly Rule[]): FailoverView {
-  const seen = rules.filter(({ config: { host, type, primary, backup } }) =>
-    [...primary, ...backup].every(
-      (value) => judgeRecord(domain.access, domain.id, 'read', { host, type, value, ttl: 1 }).allowed,
-    ),
-  );
+  const seen = rules.filter((rule) => maySeeRule(domain.access, domain.id, rule));
   return { enabled: enabled ?? false, rules: seen.map((rule) => viewOf(rule, domain)) };
 }
 

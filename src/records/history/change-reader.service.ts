@@ -66,6 +66,11 @@ export class ChangeReader {
     return this.listed(this.policy.reader(me), await this.filterOf(query, null), me.token?.rules ?? null, query);
   }
 
+  /** The first of them, without how many there are. */
+  async newestAll(me: Principal, limit: number): Promise<ChangeSetView[]> {
+    return this.viewsOf(await this.lists.newest(this.policy.reader(me), {}, limit, 0), me.token?.rules ?? null);
+  }
+
   private async listed(scope: Scope, filter: SetFilter, rules: Rules, query: Query): Promise<Listed> {
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
     const skip = (page - 1) * limit;
@@ -75,9 +80,12 @@ export class ChangeReader {
     const { rows, total } = await (judged
       ? this.allowed(scope, filter, rules, limit, skip)
       : this.lists.page(scope, filter, limit, skip));
+    return { total, list: await this.viewsOf(rows, rules), page, limit };
+  }
+
+  private async viewsOf(rows: readonly ListedSet[], rules: Rules): Promise<ChangeSetView[]> {
     const counts = await this.counts(rows.map(({ id }) => id));
-    const view = (row: ListedSet) => setView(row, { name: row.zone, apart: row.apart }, rules, counts.get(row.id));
-    return { total, list: rows.map(view), page, limit };
+    return rows.map((row) => setView(row, { name: row.zone, apart: row.apart }, rules, counts.get(row.id)));
   }
 
   /**

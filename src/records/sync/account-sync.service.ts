@@ -296,7 +296,7 @@ export class AccountSyncService implements OnModuleInit {
 
 const keyOf = (account: number): string => `${JOB}|${account}`;
 
-const entryOf = ({ id, name }: SyncedAccount) => ({ action: JOB, target: { type: 'account', id, name } });
+const entryOf = ({ id, name }: SyncedAccount) => ({ action: JOB as typeof JOB, target: { type: 'account', id, name } });
 
 function whoOf({ principal, ip, userAgent, requestId }: Caller): Who {
   return {

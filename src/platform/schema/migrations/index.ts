@@ -33,6 +33,7 @@ import { ReadOnlyReasons1764180000000 } from './1764180000000-read-only-reasons.
 import { ProviderSessions1764190000000 } from './1764190000000-provider-sessions.js';
 import { ChangeFilters1764200000000 } from './1764200000000-change-filters.js';
 import { AuditOrigins1764210000000 } from './1764210000000-audit-origins.js';
+import { Attention1764230000000 } from './1764230000000-attention.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -71,4 +72,5 @@ export const MIGRATIONS = [
   ProviderSessions1764190000000,
   ChangeFilters1764200000000,
   AuditOrigins1764210000000,
+  Attention1764230000000,
 ];
