@@ -93,7 +93,7 @@ export interface AccessRule {
   unproven?: true;
   /** Minimum role. */
   role?: Role;
-  /** Required right on the domain `:id` or `:domain_id` of the path. */
+  /** Required right on the domain `:domain_id` of the path, which is its id or its name. */
   domain?: Right;
   /** Scope that an API token needs; omitted: `*`; null: none. */
   scope?: Scope | null;

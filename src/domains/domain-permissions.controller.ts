@@ -10,9 +10,9 @@ import { DomainPermissionView } from './permission.dto.js';
 import { PermissionsService } from './permissions.service.js';
 
 @ApiTags('Domains')
-@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
+@ApiParam({ name: 'domain_id', type: 'integer' })
 @Access({ domain: 'own' })
-@Controller('domains/:id/permissions')
+@Controller('domains/:domain_id/permissions')
 export class DomainPermissionsController {
   constructor(private readonly permissions: PermissionsService) {}
 

@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { type Principal, type Right, Role } from '../access/access.js';
-import { errors } from '../platform/common/errors.js';
+import type { DomainReference } from '../dns/domain-reference.js';
+import { type AppError, errors } from '../platform/common/errors.js';
 import { type Said, said } from '../platform/common/words/reasons.js';
 import { rulesReach } from '../tokens/rules/token-rules.js';
 import { type DomainAccess, denied, READ, refusal, type Verdict, WRITE } from './access-rights.js';
-import { type DomainRow, ReadableDomainsRepository, type Reader } from './readable-domains.repository.js';
+import {
+  type DomainRow,
+  type GrantedRow,
+  ReadableDomainsRepository,
+  type Reader,
+} from './readable-domains.repository.js';
 
 export type { DomainRow };
 
@@ -31,6 +37,27 @@ const denialOf = ({ token }: Principal, need: Right): Said => {
   return said(need === 'read' ? 'no_read_permission' : 'no_write_permission');
 };
 
+/** The id that a right is judged for: of a name that is not known, none. */
+export const idOf = (domain: OpenDomain | null, which: DomainReference): number =>
+  domain?.id ?? (typeof which === 'number' ? which : 0);
+
+/** A domain with what its rows allow. @param rows one for each grant, at least one */
+function opened(me: Principal, rows: GrantedRow[]): OpenDomain {
+  const [{ level: _level, host: _host, ...row }] = rows as [GrantedRow];
+  const level = Math.max(...rows.map((grant) => Number(grant.level ?? 0)));
+  const hosts = level >= WRITE ? [] : rows.flatMap((grant) => grant.host ?? []);
+  return { ...row, access: { level, hosts, rules: me.token?.rules ?? null } };
+}
+
+/** how many ids a message names; its data has all */
+const MOST_NAMED = 20;
+
+function severalOf(name: string, domains: readonly OpenDomain[]): AppError {
+  const ids = domains.map(({ id }) => id);
+  const named = ids.slice(0, MOST_NAMED).join(', ') + (ids.length > MOST_NAMED ? ', …' : '');
+  return errors.conflict('domain_name_ambiguous', { name, ids: named }, { ids });
+}
+
 /**
  * Decides every access to domains: the same grants for single checks and for lists. Administrators may do everything;
  * others what they own, and what their teams were given; a token at most what its domains and rules allow. Nothing is
@@ -41,28 +68,35 @@ export class DomainPolicy {
   constructor(private readonly domains: ReadableDomainsRepository) {}
 
   /**
-   * The domain, if this right on it is held. One query.
-   * @throws AppError 403 (tokens: the specification's message), 404 for an administrator
+   * The domain, if this right on it is held. One query. A name of none, or of none that may be read, is answered as an
+   * id without one.
+   * @throws AppError 403 (tokens: the specification's message), 404 for an administrator, 409 as `look`
    */
-  async open(me: Principal, id: number, need: Right): Promise<OpenDomain> {
-    const domain = await this.look(me, id);
-    const verdict = this.judgeDomain(me, id, domain, need);
+  async open(me: Principal, which: DomainReference, need: Right): Promise<OpenDomain> {
+    const domain = await this.look(me, which);
+    const verdict = this.judgeDomain(me, idOf(domain, which), domain, need);
     if (verdict.allowed) return domain as OpenDomain;
     if (!domain && me.role >= Role.Admin && verdict.source === 'creator') throw errors.notFound('domain');
-    throw refusal(verdict, `domain:${id}:${need === 'records' ? 'write' : need}`);
+    throw refusal(verdict, `domain:${domain?.id ?? which}:${need === 'records' ? 'write' : need}`);
   }
 
   /**
-   * The domain with what the creator of a token, or the user, may do there; null when there is no such domain. One
-   * query.
+   * The domain with what the creator of a token, or the user, may do there; null when there is no such domain, or none
+   * of this name that may be read. One query.
+   * @throws AppError 409001 with the ids where several domains of a name may be read
    */
-  async look(me: Principal, id: number): Promise<OpenDomain | null> {
-    const rows = await this.domains.withGrants(id, me.role >= Role.Admin ? null : me.userId);
-    if (!rows.length) return null;
-    const [{ level: _level, host: _host, ...row }] = rows as [(typeof rows)[0]];
-    const level = Math.max(...rows.map((grant) => Number(grant.level ?? 0)));
-    const hosts = level >= WRITE ? [] : rows.flatMap((grant) => grant.host ?? []);
-    return { ...row, access: { level, hosts, rules: me.token?.rules ?? null } };
+  async look(me: Principal, which: DomainReference): Promise<OpenDomain | null> {
+    const rows = await this.domains.withGrants(which, me.role >= Role.Admin ? null : me.userId);
+    if (typeof which === 'number') return rows.length ? opened(me, rows) : null;
+    const found = [...new Set(rows.map(({ id }) => id))].map((id) =>
+      opened(
+        me,
+        rows.filter((row) => row.id === id),
+      ),
+    );
+    const readable = found.filter((domain) => this.judgeDomain(me, domain.id, domain, 'read').allowed);
+    if (readable.length > 1) throw severalOf(which, readable);
+    return readable[0] ?? null;
   }
 
   /** Whether this right is held on a domain that `look` found, and why (not). */

@@ -69,18 +69,18 @@ export class DomainsController {
   }
 
   /** One domain. The header `ETag` names its state, for `If-Match`. */
-  @Get(':id')
+  @Get(':domain_id')
   @Tagged(domainTag)
   @Access({ domain: 'read', scope: 'domains:read' })
-  @ApiParam({ name: 'id', type: 'integer' })
+  @ApiParam({ name: 'domain_id', type: 'integer' })
   get(@OnDomain() domain: OpenDomain, @Me() me: Caller): DomainDetail {
     return this.domains.detail(signedIn(me), domain);
   }
 
   /** The routing lines that its records can have: `line` of a record is such an id. All unless a page is asked for. */
-  @Get(':id/lines')
+  @Get(':domain_id/lines')
   @Access({ domain: 'read', scope: 'domains:read' })
-  @ApiParam({ name: 'id', type: 'integer' })
+  @ApiParam({ name: 'domain_id', type: 'integer' })
   async lines(
     @OnDomain() domain: OpenDomain,
     @Query() query: PageQuery,
@@ -93,13 +93,13 @@ export class DomainsController {
   }
 
   /** Changes remark, expiry, and whether certificates are watched, which they are not in a private zone (409001). */
-  @Put(':id')
+  @Put(':domain_id')
   @Access({ domain: 'write' })
   @Fails('conflict', 'precondition')
   @IfMatch()
   @Tagged(domainTag)
   @Audited('domain.update')
-  @ApiParam({ name: 'id', type: 'integer' })
+  @ApiParam({ name: 'domain_id', type: 'integer' })
   update(
     @OnDomain() domain: OpenDomain,
     @Body() body: DomainPatch,
@@ -113,12 +113,12 @@ export class DomainsController {
    * Forgets a domain here, which is for its owner and for administrators. Nothing is touched at the provider; writes
    * that are on their way end first; while a long list is not done it is 409001, unless `force=true` cancels it.
    */
-  @Delete(':id')
+  @Delete(':domain_id')
   @Access({ domain: 'own' })
   @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
   @Audited('domain.delete')
-  @ApiParam({ name: 'id', type: 'integer' })
+  @ApiParam({ name: 'domain_id', type: 'integer' })
   remove(
     @OnDomain() domain: OpenDomain,
     @Query() { force }: DomainDeleteQuery,

@@ -1,17 +1,40 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { IsIn, IsOptional } from 'class-validator';
+import { type DomainReference, domainReference, REFERENCE_FORM, REFERENCE_SCHEMA } from '../dns/domain-reference.js';
 import { toAscii } from '../dns/names.js';
 import { isHostGlob } from '../platform/common/patterns.js';
 import { Check, MAX_ID } from '../platform/common/validation.js';
+
+function referenceOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  // JSON has numbers for ids
+  if (/^\d*$/.test(value)) return null;
+  try {
+    return domainReference(value);
+  } catch {
+    return null;
+  }
+}
+
+const isReference = (value: unknown): boolean =>
+  typeof value === 'string' || (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_ID);
+
+/** A field of a body that is a `DomainReference`. */
+export const NamesDomain = (): PropertyDecorator =>
+  applyDecorators(
+    Transform(({ value }) => referenceOf(value)),
+    Check(isReference, REFERENCE_FORM),
+    ApiProperty({ ...REFERENCE_SCHEMA, description: 'of the domain: its id, or its name, as in paths' }),
+  );
 
 /** What a team may be given on a domain. */
 export const PERMISSIONS = ['read', 'write'] as const;
 
 export class PermissionInput {
-  @IsInt()
-  @Min(1)
-  @Max(MAX_ID)
-  domain_id!: number;
+  @NamesDomain()
+  domain_id!: DomainReference;
 
   /** read or write */
   @IsIn(PERMISSIONS)

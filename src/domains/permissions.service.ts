@@ -49,13 +49,13 @@ export class PermissionsService {
    * @throws AppError 400001, 403001, 404001, 409001
    */
   async create(caller: Caller, teamId: number, input: PermissionInput): Promise<PermissionView> {
-    const { domain_id, permission, host = null } = input;
+    const { permission, host = null } = input;
     if (host !== null && permission === 'read') {
       throw errors.field('host', 'goes with permission "write" only: reading is of the whole domain', 'conflict');
     }
     const me = signedIn(caller);
     await this.teams.open(me, teamId, 'manage');
-    const { name: domain_name } = await this.policy.open(me, domain_id, 'own');
+    const { id: domain_id, name: domain_name } = await this.policy.open(me, input.domain_id, 'own');
     return this.teams.change(caller, teamId, 'manage', async (manager, team) => {
       // the domain may be deleted at this moment
       if (!(await this.domains.lock(domain_id, manager))) throw errors.notFound('domain');

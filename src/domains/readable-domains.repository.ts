@@ -42,6 +42,9 @@ export interface Grant {
   host: string | null;
 }
 
+/** A domain with one grant on it, if there is one. */
+export type GrantedRow = DomainRow & { [K in keyof Grant]: Grant[K] | null };
+
 /** Whose domains a list is narrowed to. */
 export interface Reader {
   userId: number;
@@ -97,17 +100,20 @@ export class ReadableDomainsRepository {
   constructor(private readonly db: Db) {}
 
   /**
-   * A domain, once for each grant of the user on it, or once without one. This one statement decides each request.
+   * A domain, or all of a name, once for each grant of the user on it, or once without one. This one statement decides
+   * each request.
+   * @param which id or name
    * @param userId null: an administrator, who may write all
    */
-  withGrants(id: number, userId: number | null): Promise<(DomainRow & { [K in keyof Grant]: Grant[K] | null })[]> {
+  withGrants(which: number | string, userId: number | null): Promise<GrantedRow[]> {
     const admin = userId === null;
-    const [grants, values] = admin ? ['', []] : grantsOf(userId, [id]);
+    const byName = typeof which === 'string';
+    const [grants, values] = admin ? ['', []] : grantsOf(userId, byName ? which : [which]);
     return this.db.rows(
       `SELECT ${DOMAIN_COLUMNS}, ${admin ? `${WRITE} AS level, NULL AS host` : 'g.level, g.host'}
          FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${admin ? '' : `LEFT JOIN (${grants}) g ON g.id = d.id`}
-        WHERE d.id = ?`,
-      [...values, id],
+        WHERE ${byName ? 'd.name = ? ORDER BY d.id' : 'd.id = ?'}`,
+      [...values, which],
     );
   }
 
@@ -219,12 +225,18 @@ export function readableBy({ userId, all, only }: Reader): Readable {
 }
 
 /**
- * All grants of a user (or those on some domains): owned domains, and permissions of the user's teams. A write that is
- * limited to hosts is a read of the whole, with its `host`. With `level` a domain comes once a grant; with `name` once,
- * with its name.
+ * All grants of a user (or those on some domains, by ids or by name): owned domains, and permissions of the user's
+ * teams. A write that is limited to hosts is a read of the whole, with its `host`. With `level` a domain comes once a
+ * grant; with `name` once, with its name.
  */
-function grantsOf(userId: number, ids: readonly number[], column: 'level' | 'name' = 'level'): [string, SqlValue[]] {
-  const among = (id: string) => (ids.length ? ` AND ${id} IN (${marks(ids.length)})` : '');
+function grantsOf(
+  userId: number,
+  which: readonly number[] | string,
+  column: 'level' | 'name' = 'level',
+): [string, SqlValue[]] {
+  const only = typeof which === 'string' ? [which] : which;
+  const among = (id: string, name: string) =>
+    only.length ? ` AND ${typeof which === 'string' ? name : id} IN (${marks(only.length)})` : '';
   const ofTeam = `CASE WHEN p.permission = 'write' AND p.host IS NULL THEN ${WRITE} ELSE ${READ} END AS level,
     CASE WHEN p.permission = 'write' THEN p.host END AS host`;
   const [team, own, union] =
@@ -233,9 +245,9 @@ function grantsOf(userId: number, ids: readonly number[], column: 'level' | 'nam
       : ['p.domain_name AS name', 'o.name', 'UNION'];
   return [
     `SELECT p.domain_id AS id, ${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
-      WHERE m.user_id = ?${among('p.domain_id')}
-      ${union} SELECT o.id, ${own} FROM domains o WHERE o.owner_id = ?${among('o.id')}`,
-    [userId, ...ids, userId, ...ids],
+      WHERE m.user_id = ?${among('p.domain_id', 'p.domain_name')}
+      ${union} SELECT o.id, ${own} FROM domains o WHERE o.owner_id = ?${among('o.id', 'o.name')}`,
+    [userId, ...only, userId, ...only],
   ];
 }
 

@@ -18,7 +18,9 @@ export class LocationInterceptor implements NestInterceptor {
     if (!id && !goesOn) return next.handle();
     const { path, params } = context.switchToHttp().getRequest<ZoneRequest>();
     const response = context.switchToHttp().getResponse<Response>();
-    const collection = this.config.basePath + path.replace(/\/$/, '');
+    // the domain of the path may be a name; addresses have its id
+    const byId = path.replace(/^(\/api\/domains\/)[^/]+/, `$1${params.domain_id}`);
+    const collection = this.config.basePath + byId.replace(/\/$/, '');
     return next.handle().pipe(
       tap((made) => {
         if (id && response.statusCode === 201) response.setHeader('Location', `${collection}/${id(made)}`);

@@ -58,8 +58,12 @@ function logEnd(logger: Logger, method: string, slow: boolean, line: () => objec
   else if (logger.isLevelEnabled('debug')) logger.debug(line(), 'request');
 }
 
-/** The pattern, not the path: the number of paths is unbounded. */
+/**
+ * The pattern, not the path: the number of paths is unbounded. Its parameters keep the names by which dashboards have
+ * known them from the first version on.
+ */
 function routeOf({ route }: Request): string {
   const path = (route as { path?: unknown } | undefined)?.path;
-  return typeof path === 'string' ? path : 'none';
+  if (typeof path !== 'string') return 'none';
+  return path.replace('/domains/:domain_id', '/domains/:id').replace(':record_id', ':recordId');
 }

@@ -17,8 +17,8 @@ const IfMatch = () =>
   });
 
 @ApiTags('Records')
-@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
-@Controller('domains/:id/records')
+@ApiParam({ name: 'domain_id', type: 'integer' })
+@Controller('domains/:domain_id/records')
 export class RecordsController {
   constructor(private readonly records: RecordsService) {}
 
@@ -59,10 +59,10 @@ export class RecordsController {
   }
 
   /** One record. The header `ETag` names its state, for `If-Match`. */
-  @Get(':recordId')
+  @Get(':record_id')
   @Tagged(recordTag)
   @Access({ domain: 'read', scope: 'records:read' })
-  get(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number): Promise<RecordView> {
+  get(@OnDomain() domain: OpenDomain, @Param('record_id', IdPipe) id: number): Promise<RecordView> {
     return this.records.get(domain, id);
   }
 
@@ -70,7 +70,7 @@ export class RecordsController {
    * Changes what is given; what is left out stays. The other values of the same name and type are kept. Failures as of
    * `POST`: 409001, 500002.
    */
-  @Put(':recordId')
+  @Put(':record_id')
   @Access({ domain: 'records', scope: 'records:write' })
   @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
@@ -78,7 +78,7 @@ export class RecordsController {
   @Audited('record.update')
   update(
     @OnDomain() domain: OpenDomain,
-    @Param('recordId', IdPipe) id: number,
+    @Param('record_id', IdPipe) id: number,
     @Body() body: RecordPatch,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
@@ -91,14 +91,14 @@ export class RecordsController {
    * sent: then, and when it is gone here, 412001. The other values of its name and type are kept; 409001 while others
    * change them, 500002 when the provider fails.
    */
-  @Delete(':recordId')
+  @Delete(':record_id')
   @Access({ domain: 'records', scope: 'records:write' })
   @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
   @Audited('record.delete')
   remove(
     @OnDomain() domain: OpenDomain,
-    @Param('recordId', IdPipe) id: number,
+    @Param('record_id', IdPipe) id: number,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
   ): Promise<void> {
@@ -109,7 +109,7 @@ export class RecordsController {
    * Takes a record out of DNS, or puts it back. Where the provider cannot disable records it is removed there, kept
    * here, and created again. Failures: 409001, 500002.
    */
-  @Patch(':recordId/status')
+  @Patch(':record_id/status')
   @Access({ domain: 'records', scope: 'records:write' })
   @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
@@ -117,7 +117,7 @@ export class RecordsController {
   @Audited('record.status')
   setEnabled(
     @OnDomain() domain: OpenDomain,
-    @Param('recordId', IdPipe) id: number,
+    @Param('record_id', IdPipe) id: number,
     @Body() { enabled }: StatusInput,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,

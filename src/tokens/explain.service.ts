@@ -3,7 +3,7 @@ import { type Caller, hasScope, type Principal, type Role, signedIn } from '../a
 import { hostName } from '../dns/names.js';
 import { dnsRecord } from '../dns/record.js';
 import { judgeRecord, type Verdict } from '../domains/access-rights.js';
-import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
+import { DomainPolicy, idOf, type OpenDomain } from '../domains/domain-policy.js';
 import { errors } from '../platform/common/errors.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
@@ -38,7 +38,7 @@ export class ExplainService {
     const scope = scopeFor(question.action);
     if (!hasScope(principal.token?.allowedServices ?? [], scope))
       return { allowed: false, reason: `The token lacks the scope ${scope}`, rule: null, source: 'scope' };
-    return this.inDomain(principal, question);
+    return this.inDomain(principal, await this.policy.look(principal, question.domain_id), question);
   }
 
   /** What a user may do when signed in. @throws AppError 400001, 404001 */
@@ -54,8 +54,11 @@ export class ExplainService {
         rule: null,
         source: 'creator',
       };
-    const verdict = await this.inDomain(userPrincipal({ id, username, role }, null), question);
-    return { ...verdict, reason: `${verdict.reason} (${await this.wordsOf(id, role, question.domain_id)})` };
+    const me = userPrincipal({ id, username, role }, null);
+    const domain = await this.policy.look(me, question.domain_id);
+    const verdict = await this.inDomain(me, domain, question);
+    const grants = await this.wordsOf(id, role, idOf(domain, question.domain_id));
+    return { ...verdict, reason: `${verdict.reason} (${grants})` };
   }
 
   /** Whether a sign-in at a provider counts as the second factor of a user. */
@@ -65,9 +68,9 @@ export class ExplainService {
     return trusted.some(({ key }) => bound.includes(key));
   }
 
-  private async inDomain(me: Principal, question: ExplainInput): Promise<Verdict> {
-    const { domain_id, action } = question;
-    const domain = await this.policy.look(me, domain_id);
+  private async inDomain(me: Principal, domain: OpenDomain | null, question: ExplainInput): Promise<Verdict> {
+    const { action } = question;
+    const domain_id = idOf(domain, question.domain_id);
     const opened = this.policy.judgeDomain(me, domain_id, domain, action === 'read' ? 'read' : 'records');
     if (!opened.allowed || !domain) return opened;
     return judgeRecord(domain.access, domain_id, action, await this.state(question, domain));

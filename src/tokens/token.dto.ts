@@ -18,6 +18,8 @@ import {
   Min,
 } from 'class-validator';
 import { Role, SCOPES, type Scope } from '../access/access.js';
+import type { DomainReference } from '../dns/domain-reference.js';
+import { NamesDomain } from '../domains/permission.dto.js';
 import { Check, IsTime, MAX_ID, Nested, NestedList } from '../platform/common/validation.js';
 import { ruleText } from '../platform/common/words/field-text.js';
 import { isCidr } from '../settings/checks.js';
@@ -185,10 +187,8 @@ export class TokenUseView {
 
 /** What somebody might want to do. */
 export class ExplainInput {
-  @IsInt()
-  @Min(1)
-  @Max(MAX_ID)
-  domain_id!: number;
+  @NamesDomain()
+  domain_id!: DomainReference;
 
   /** with a record: read, create, update (also enabling and disabling) or delete */
   @IsIn(ACTIONS)

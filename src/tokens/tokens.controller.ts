@@ -140,6 +140,7 @@ export class TokensController {
   /** Whether a token may do something with a record, and which limit or rule decides. Nothing is done. */
   @Post(':id/explain')
   @HttpCode(200)
+  @Fails('conflict')
   @Audited('token.explain')
   explain(@Param('id', IdPipe) id: number, @Body() body: ExplainInput, @Me() me: Caller): Promise<Explanation> {
     return this.explanations.ofToken(me, id, body);

@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Role } from '../access/access.js';
+import { Access, Fails, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { IdPipe } from '../platform/common/validation.js';
 import { ExplainService } from './explain.service.js';
@@ -15,6 +15,7 @@ export class UserExplainController {
   @Post()
   @HttpCode(200)
   @Access({ role: Role.Admin })
+  @Fails('conflict')
   @Audited('user.explain')
   explain(@Param('id', IdPipe) id: number, @Body() body: ExplainInput): Promise<Explanation> {
     return this.explanations.ofUser(id, body);

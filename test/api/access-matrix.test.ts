@@ -185,37 +185,37 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'POST /api/tunnels/{id}/rotate-token': 'role 2',
   'GET /api/domains': 'list of domains',
   'POST /api/domains': 'signed in',
-  'GET /api/domains/{id}': 'reads the domain',
-  'PUT /api/domains/{id}': 'writes the domain',
-  'DELETE /api/domains/{id}': 'owns the domain',
-  'GET /api/domains/{id}/records': 'reads records',
-  'POST /api/domains/{id}/records': 'writes the record',
-  'GET /api/domains/{id}/records/{recordId}': 'reads the record',
-  'PUT /api/domains/{id}/records/{recordId}': 'writes the record',
-  'DELETE /api/domains/{id}/records/{recordId}': 'writes the record',
-  'PATCH /api/domains/{id}/records/{recordId}/status': 'writes the record',
-  'POST /api/domains/{id}/records/batch': 'writes the record',
-  'GET /api/domains/{id}/rrsets/{host}/{type}': 'reads the record',
-  'PUT /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
-  'DELETE /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
-  'GET /api/domains/{id}/lines': 'reads the domain',
-  'GET /api/domains/{id}/health': 'reads the domain',
-  'GET /api/domains/{id}/records/{recordId}/propagation': 'reads the record',
-  'GET /api/domains/{id}/certificates': 'reads the domain',
-  'POST /api/domains/{id}/expiry': 'writes the domain',
-  'GET /api/domains/{id}/failover': 'reads records',
-  'POST /api/domains/{id}/failover': 'writes the domain',
-  'DELETE /api/domains/{id}/failover': 'writes the domain',
-  'GET /api/domains/{id}/failover/history': 'reads records',
-  'POST /api/domains/{id}/failover/{ruleId}/switch': 'writes the domain',
+  'GET /api/domains/{domain_id}': 'reads the domain',
+  'PUT /api/domains/{domain_id}': 'writes the domain',
+  'DELETE /api/domains/{domain_id}': 'owns the domain',
+  'GET /api/domains/{domain_id}/records': 'reads records',
+  'POST /api/domains/{domain_id}/records': 'writes the record',
+  'GET /api/domains/{domain_id}/records/{record_id}': 'reads the record',
+  'PUT /api/domains/{domain_id}/records/{record_id}': 'writes the record',
+  'DELETE /api/domains/{domain_id}/records/{record_id}': 'writes the record',
+  'PATCH /api/domains/{domain_id}/records/{record_id}/status': 'writes the record',
+  'POST /api/domains/{domain_id}/records/batch': 'writes the record',
+  'GET /api/domains/{domain_id}/rrsets/{host}/{type}': 'reads the record',
+  'PUT /api/domains/{domain_id}/rrsets/{host}/{type}': 'writes the record',
+  'DELETE /api/domains/{domain_id}/rrsets/{host}/{type}': 'writes the record',
+  'GET /api/domains/{domain_id}/lines': 'reads the domain',
+  'GET /api/domains/{domain_id}/health': 'reads the domain',
+  'GET /api/domains/{domain_id}/records/{record_id}/propagation': 'reads the record',
+  'GET /api/domains/{domain_id}/certificates': 'reads the domain',
+  'POST /api/domains/{domain_id}/expiry': 'writes the domain',
+  'GET /api/domains/{domain_id}/failover': 'reads records',
+  'POST /api/domains/{domain_id}/failover': 'writes the domain',
+  'DELETE /api/domains/{domain_id}/failover': 'writes the domain',
+  'GET /api/domains/{domain_id}/failover/history': 'reads records',
+  'POST /api/domains/{domain_id}/failover/{ruleId}/switch': 'writes the domain',
   'POST /api/checks': 'everybody',
-  'GET /api/domains/{id}/permissions': 'owns the domain',
-  'GET /api/domains/{id}/permissions/{permissionId}': 'owns the domain',
-  'DELETE /api/domains/{id}/permissions/{permissionId}': 'owns the domain',
-  'GET /api/domains/{id}/changes': 'reads records',
-  'GET /api/domains/{id}/changes/{changeSetId}': 'reads records',
-  'POST /api/domains/{id}/changes/{changeSetId}/confirm': 'writes the record',
-  'POST /api/domains/{id}/changes/{changeSetId}/cancel': 'writes the record',
+  'GET /api/domains/{domain_id}/permissions': 'owns the domain',
+  'GET /api/domains/{domain_id}/permissions/{permissionId}': 'owns the domain',
+  'DELETE /api/domains/{domain_id}/permissions/{permissionId}': 'owns the domain',
+  'GET /api/domains/{domain_id}/changes': 'reads records',
+  'GET /api/domains/{domain_id}/changes/{changeSetId}': 'reads records',
+  'POST /api/domains/{domain_id}/changes/{changeSetId}/confirm': 'writes the record',
+  'POST /api/domains/{domain_id}/changes/{changeSetId}/cancel': 'writes the record',
   'GET /api/changes': 'list of records',
   'GET /api/audit/logs': 'role 2, audit:read',
   'GET /api/audit/logs/{id}': 'role 2, audit:read',
@@ -271,15 +271,15 @@ const BODIES: Record<string, object> = {
   'POST /api/teams/{id}/members': { user_id: 999_999 },
   'PUT /api/teams/{id}/members/{userId}': { role: 'member' },
   'POST /api/teams/{id}/permissions': { domain_id: 1, permission: 'read' },
-  'POST /api/domains/{id}/records': { host: 'app.dev', type: 'TXT', value: 'exists' },
-  'PUT /api/domains/{id}/records/{recordId}': { value: 'exists' },
-  'PATCH /api/domains/{id}/records/{recordId}/status': { enabled: true },
-  'POST /api/domains/{id}/records/batch': {
+  'POST /api/domains/{domain_id}/records': { host: 'app.dev', type: 'TXT', value: 'exists' },
+  'PUT /api/domains/{domain_id}/records/{record_id}': { value: 'exists' },
+  'PATCH /api/domains/{domain_id}/records/{record_id}/status': { enabled: true },
+  'POST /api/domains/{domain_id}/records/batch': {
     // whole or not at all, so that what is not allowed is the answer
     atomic: true,
     changes: [{ op: 'upsert', host: 'app.dev', type: 'TXT', value: 'exists', ttl: 300 }],
   },
-  'PUT /api/domains/{id}/rrsets/{host}/{type}': { values: ['exists'] },
+  'PUT /api/domains/{domain_id}/rrsets/{host}/{type}': { values: ['exists'] },
 };
 
 /** The callers on the databases after the first one, where it is the SQL of the routes that differs. */
@@ -330,7 +330,9 @@ function suite(kind: Kind, actors: readonly Actor[]): void {
     account = await addAccount(admin, 'zonefile', {});
     domain = await addDomain(admin, account, 'matrix.example', true);
     const other = await addDomain(admin, account, 'other.example', true);
-    record = made(await admin.post(`/api/domains/${domain}/records`, BODIES['POST /api/domains/{id}/records'])).id;
+    record = made(
+      await admin.post(`/api/domains/${domain}/records`, BODIES['POST /api/domains/{domain_id}/records']),
+    ).id;
     for (const [i, actor] of USERS.entries()) {
       const login = { username: `actor${i}`, password: 'correct-horse-battery-9' };
       const role = actor === 'administrator' ? 2 : actor === 'super administrator' ? 3 : 1;
@@ -378,7 +380,7 @@ function suite(kind: Kind, actors: readonly Actor[]): void {
   /** A fresh thing to delete, so that the next one to ask finds it as it was. */
   const target = async (route: string, path: string): Promise<string> => {
     const deletes = route.startsWith('DELETE ');
-    if (deletes && path === '/api/domains/{id}') {
+    if (deletes && path === '/api/domains/{domain_id}') {
       const name = `gone${Math.random()}.example`;
       const sql = `INSERT INTO domains (name, account_id, remote_id, status, remark, records_count, revision,
         created_at) VALUES (?, ?, ?, 'active', '', 0, 0, ?)`;
@@ -389,7 +391,7 @@ function suite(kind: Kind, actors: readonly Actor[]): void {
         JSON.stringify([domain, id]),
         'token of the domain',
       ]);
-      return path.replace('{id}', String(id));
+      return path.replace('{domain_id}', String(id));
     }
     if (path.startsWith('/api/domains/')) {
       // a record that is there is what decides; deleted, it is made again
@@ -397,13 +399,13 @@ function suite(kind: Kind, actors: readonly Actor[]): void {
         domain,
         'app.dev',
       ]);
-      if (!row && route !== 'POST /api/domains/{id}/records') {
-        const body = BODIES['POST /api/domains/{id}/records'];
+      if (!row && route !== 'POST /api/domains/{domain_id}/records') {
+        const body = BODIES['POST /api/domains/{domain_id}/records'];
         record = made(await service.admin.post(`/api/domains/${domain}/records`, body)).id;
       } else record = row?.id ?? record;
       return path
-        .replace('{id}', String(domain))
-        .replace('{recordId}', String(record))
+        .replace('{domain_id}', String(domain))
+        .replace('{record_id}', String(record))
         .replace('{host}/{type}', 'app.dev/TXT')
         .replace('{changeSetId}', '999999')
         .replace('{permissionId}', '999999')

@@ -182,7 +182,7 @@ describe('what is wrong with a request', () => {
     });
     assert.deepEqual(said(await admin.get('/api/users/0')), { id: 'format' });
     assert.deepEqual(said(await admin.put('/api/teams/1/members/x', { role: 'owner' })), { userId: 'format' });
-    assert.deepEqual(said(await admin.get('/api/domains/x')), { id: 'format' });
+    assert.deepEqual(said(await admin.get('/api/domains/x')), { domain_id: 'format' });
     assert.deepEqual(said(await admin.get('/api/domains?keyword=%00')), { keyword: 'format' });
     assert.deepEqual(said(await admin.get('/api/domains/%ff')), { path: 'format' });
   });

@@ -52,7 +52,7 @@ for (const { kind, skip } of databases('all')) {
         }
         const [status, schema] = success(operation);
         const url = path
-          .replace('{recordId}', String(record))
+          .replace('{record_id}', String(record))
           .replace('{host}/{type}', 'www/A')
           .replace(/\{\w+\}/g, '1');
         const credential = path.endsWith('/self') ? ci : token;

@@ -14,7 +14,7 @@ const FIRST = [
   'POST /api/auth/login',
   'POST /api/accounts',
   'POST /api/domains',
-  'POST /api/domains/{id}/records',
+  'POST /api/domains/{domain_id}/records',
   'POST /api/users',
   'POST /api/tokens',
   'PUT /api/tokens/{id}',
@@ -41,7 +41,7 @@ const CANNOT: Record<string, { status: number; why: string }> = {
   'POST /api/security/email-code': { status: 501, why: 'there is no mail server' },
   'POST /api/tunnels': { status: 400, why: 'the account holds zone files' },
   'PUT /api/tunnels/{id}': { status: 404, why: 'there is no tunnel' },
-  'POST /api/domains/{id}/failover/{ruleId}/switch': { status: 409, why: 'there are no such records' },
+  'POST /api/domains/{domain_id}/failover/{ruleId}/switch': { status: 409, why: 'there are no such records' },
   'POST /api/checks': { status: 404, why: 'there is no CHECKER_SECRET' },
   'POST /api/system/unlock-account': { status: 404, why: 'nobody is locked' },
 };
@@ -79,7 +79,7 @@ describe('the example of every request body', () => {
         assert.equal(String(answer.status), status, told);
         assert.deepEqual(mismatches({ code, data, msg }, schema, name), []);
         if (name === 'POST /api/auth/login') token = (data as LoginResult).token;
-        if (name === 'POST /api/domains/{id}/records') ids.recordId = String((data as RecordId).id);
+        if (name === 'POST /api/domains/{domain_id}/records') ids.record_id = String((data as RecordId).id);
       }
       const names = withBody.map((o) => o.name);
       const gone = [...FIRST, ...LAST, ...Object.keys(CANNOT)].filter((name) => !names.includes(name));

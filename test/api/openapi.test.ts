@@ -104,23 +104,23 @@ const ROUTES = [
   'POST /api/accounts/{id}/sync',
   'GET /api/domains',
   'POST /api/domains',
-  'GET /api/domains/{id}',
-  'PUT /api/domains/{id}',
-  'DELETE /api/domains/{id}',
-  'GET /api/domains/{id}/records',
-  'POST /api/domains/{id}/records',
-  'GET /api/domains/{id}/records/{recordId}',
-  'PUT /api/domains/{id}/records/{recordId}',
-  'DELETE /api/domains/{id}/records/{recordId}',
-  'GET /api/domains/{id}/failover',
-  'POST /api/domains/{id}/failover',
-  'DELETE /api/domains/{id}/failover',
-  'GET /api/domains/{id}/failover/history',
-  'POST /api/domains/{id}/failover/{ruleId}/switch',
+  'GET /api/domains/{domain_id}',
+  'PUT /api/domains/{domain_id}',
+  'DELETE /api/domains/{domain_id}',
+  'GET /api/domains/{domain_id}/records',
+  'POST /api/domains/{domain_id}/records',
+  'GET /api/domains/{domain_id}/records/{record_id}',
+  'PUT /api/domains/{domain_id}/records/{record_id}',
+  'DELETE /api/domains/{domain_id}/records/{record_id}',
+  'GET /api/domains/{domain_id}/failover',
+  'POST /api/domains/{domain_id}/failover',
+  'DELETE /api/domains/{domain_id}/failover',
+  'GET /api/domains/{domain_id}/failover/history',
+  'POST /api/domains/{domain_id}/failover/{ruleId}/switch',
   'POST /api/checks',
-  'PATCH /api/domains/{id}/records/{recordId}/status',
-  'GET /api/domains/{id}/records/{recordId}/propagation',
-  'GET /api/domains/{id}/health',
+  'PATCH /api/domains/{domain_id}/records/{record_id}/status',
+  'GET /api/domains/{domain_id}/records/{record_id}/propagation',
+  'GET /api/domains/{domain_id}/health',
   'GET /api/tunnels',
   'POST /api/tunnels',
   'GET /api/tunnels/{id}',
@@ -286,8 +286,8 @@ describe('OpenAPI document', () => {
       const parameters = (operation.parameters ?? []).map(resolve).filter((p) => p.in === 'path');
       assert.deepEqual(parameters.map((p) => p.name).sort(), wanted.sort(), name);
       for (const { schema, required } of parameters) {
-        const { type, pattern } = resolve(schema);
-        assert.ok(['integer', 'number'].includes(String(type)) || (type === 'string' && pattern), name);
+        for (const { type, pattern } of resolve(schema).anyOf ?? [resolve(schema)])
+          assert.ok(['integer', 'number'].includes(String(type)) || (type === 'string' && pattern), name);
         assert.equal(required, true);
       }
     }
@@ -333,10 +333,10 @@ describe('OpenAPI document', () => {
       'POST /api/tunnels': ['account_id', 'name'],
       'PUT /api/tunnels/{id}': [],
       'POST /api/domains': ['account_id', 'name'],
-      'PUT /api/domains/{id}': [],
-      'POST /api/domains/{id}/records': ['host', 'type', 'value'],
-      'PUT /api/domains/{id}/records/{recordId}': [],
-      'PATCH /api/domains/{id}/records/{recordId}/status': ['enabled'],
+      'PUT /api/domains/{domain_id}': [],
+      'POST /api/domains/{domain_id}/records': ['host', 'type', 'value'],
+      'PUT /api/domains/{domain_id}/records/{record_id}': [],
+      'PATCH /api/domains/{domain_id}/records/{record_id}/status': ['enabled'],
     };
     for (const [name, required] of Object.entries(REQUIRED)) {
       const operation = operations.find((o) => o.name === name)?.operation;
@@ -459,7 +459,7 @@ describe('OpenAPI document', () => {
         ['name', 'mx'],
       );
     }
-    const { parameters } = document.paths['/api/domains/{id}/records'].get;
+    const { parameters } = document.paths['/api/domains/{domain_id}/records'].get;
     const old = parameters.filter((p) => p.deprecated).map((p) => p.name);
     assert.deepEqual(old, ['subdomain', 'pageSize']);
   });

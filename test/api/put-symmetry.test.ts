@@ -106,7 +106,7 @@ for (const { kind, skip } of databases('all')) {
           { ingress: [...ingress, { hostname: 'nowhere.test', service: 'http://localhost' }] },
           { id: 99, account_id: 99, cloudflare_account: 'x', tunnel_id: 'x', state: 'deleting', created_at: 'now' },
         ),
-        '/api/domains/{id}': plain(
+        '/api/domains/{domain_id}': plain(
           `/api/domains/${domain}`,
           { remark: 'changed' },
           { id: 99, name: 'example.org', account_id: 99, owner_id: null, status: 'missing', permission: 'read' },

@@ -43,21 +43,26 @@ const domain: components['schemas']['DomainView'] = ok(made);
 const status: 'active' | 'missing' = domain.status;
 assert.equal(status, 'active');
 
-const records = { params: { path: { id: domain.id } } };
+const records = { params: { path: { domain_id: domain.id } } };
 const created = ok(
-  await api.POST('/api/domains/{id}/records', {
+  await api.POST('/api/domains/{domain_id}/records', {
     ...records,
     body: { host: 'www', type: 'A', value: '192.0.2.10', ttl: 300 },
   }),
 );
-const one = { params: { path: { id: domain.id, recordId: created.id } } };
-const listed = await api.GET('/api/domains/{id}/records', { params: { ...records.params, query: { host: 'www' } } });
+const one = { params: { path: { domain_id: domain.id, record_id: created.id } } };
+const listed = await api.GET('/api/domains/{domain_id}/records', {
+  params: { ...records.params, query: { host: 'www' } },
+});
 const envelope: components['schemas']['RecordListEnvelope'] | undefined = listed.data;
 assert.deepEqual(
   envelope?.data.list.map((record) => [record.id, record.value, record.ttl]),
   [[created.id, '192.0.2.10', 300]],
 );
-const changed = await api.PUT('/api/domains/{id}/records/{recordId}', { ...one, body: { value: '192.0.2.20' } });
+const changed = await api.PUT('/api/domains/{domain_id}/records/{record_id}', {
+  ...one,
+  body: { value: '192.0.2.20' },
+});
 assert.equal(ok(changed).value, '192.0.2.20');
 
 const pipeline = ok(
@@ -69,15 +74,15 @@ const limited = createClient<paths>({
   baseUrl: process.argv[2] ?? '',
   headers: { authorization: `Bearer ${pipeline.token}` },
 });
-const seen = ok(await limited.GET('/api/domains/{id}/records', records)).list;
+const seen = ok(await limited.GET('/api/domains/{domain_id}/records', records)).list;
 assert.ok(seen.some(({ id, type }) => id === created.id && type === 'A'));
-ok(await limited.DELETE('/api/domains/{id}/records/{recordId}', one));
+ok(await limited.DELETE('/api/domains/{domain_id}/records/{record_id}', one));
 
 const { error } = await limited.GET('/api/users');
 assert.equal(error?.code, 403001);
 const missing: string | undefined = error?.data?.required;
 assert.equal(typeof missing, 'string');
-const wrong = await api.POST('/api/domains/{id}/records', {
+const wrong = await api.POST('/api/domains/{domain_id}/records', {
   ...records,
   // @ts-expect-error the host of a record is needed, its type is one of those that there are
   body: { type: 'NONSENSE', value: '192.0.2.10' },

@@ -13,10 +13,10 @@ import {
   type TokenLimits,
   type ZoneRequest,
 } from '../../access/access.js';
+import { domainReference } from '../../dns/domain-reference.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
-import { positiveId } from '../../platform/common/validation.js';
 import { DatabaseService } from '../../platform/database/database.service.js';
 import { Installation } from '../../platform/database/installation.js';
 import { isForeign } from '../../platform/http/protocol.js';
@@ -87,8 +87,11 @@ export class AccessGuard implements CanActivate {
     if (principal.role < role) throw errors.forbidden('insufficient_permission', {}, { required: `role:${role}` });
     if (principal.token) this.assertTokenMayCall(rule, principal.token);
     if (rule.domain) {
-      const { id, domain_id } = request.params as Record<string, string>;
-      request.domain = await this.policy.open(principal, positiveId(domain_id ?? id, 'id'), rule.domain);
+      const { domain_id } = request.params as Record<string, string>;
+      const domain = await this.policy.open(principal, domainReference(domain_id ?? ''), rule.domain);
+      request.domain = domain;
+      // what is said of the request from here on, such as `Location`, has the id
+      request.params.domain_id = String(domain.id);
     }
     return true;
   }

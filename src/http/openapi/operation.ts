@@ -1,4 +1,5 @@
 import { type AccessRule, type Right, Role } from '../../access/access.js';
+import { REFERENCE_SCHEMA } from '../../dns/domain-reference.js';
 import { RECORD_WRITES } from '../../monitoring/propagation/prefer.interceptor.js';
 import { MAX_ID } from '../../platform/common/validation.js';
 import type { ErrorKind } from '../../platform/common/words/codes.js';
@@ -78,6 +79,8 @@ export function complete(
   if (secured) kinds.push('unauthenticated', 'forbidden');
   if (limited) kinds.push('tooMany');
   if (operation.parameters?.some((p) => p.in === 'path')) kinds.push('notFound');
+  // several domains have the name
+  if (rule?.domain) kinds.push('conflict');
   if (operation.requestBody) kinds.push('tooLarge');
   Object.assign(operation.responses, failures.of(kinds));
 
@@ -125,10 +128,18 @@ function describeSuccesses(
   }
 }
 
+const DOMAIN: Pick<Parameter, 'description' | 'schema'> = {
+  description:
+    'the domain: its id, or its name as A-labels or U-labels, any case, final dot allowed (one label alone needs it). ' +
+    '409001 with `data.ids` where several that the caller may read have the name; a name of none is answered as an id of none',
+  schema: REFERENCE_SCHEMA,
+};
+
 /** What is in the path are ids, unless it says something else. */
 function describePath(parameters: Parameter[]): void {
   for (const parameter of parameters) {
     if (parameter.in !== 'path') continue;
+    if (parameter.name === 'domain_id') Object.assign(parameter, DOMAIN);
     parameter.description ??= 'id, as lists show it';
     if (['integer', 'number'].includes(String(parameter.schema?.type))) {
       parameter.schema = { type: 'integer', minimum: 1, maximum: MAX_ID };

@@ -8,8 +8,8 @@ import { ZoneHealth } from './health.service.js';
 import { untilGone } from './until-gone.js';
 
 @ApiTags('Domains')
-@ApiParam({ name: 'id', type: 'integer' })
-@Controller('domains/:id/health')
+@ApiParam({ name: 'domain_id', type: 'integer' })
+@Controller('domains/:domain_id/health')
 export class DelegationController {
   constructor(private readonly health: ZoneHealth) {}
 

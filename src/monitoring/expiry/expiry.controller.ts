@@ -10,7 +10,7 @@ import { CertificateView, RegistrationView } from './expiry.dto.js';
 import { Registrations } from './registrations.service.js';
 
 @ApiTags('Domains')
-@Controller('domains/:id')
+@Controller('domains/:domain_id')
 export class ExpiryController {
   constructor(
     private readonly registrations: Registrations,
@@ -28,7 +28,7 @@ export class ExpiryController {
   @Access({ domain: 'write' })
   @Fails('conflict', 'provider')
   @Audited('domain.expiry')
-  @ApiParam({ name: 'id', type: 'integer' })
+  @ApiParam({ name: 'domain_id', type: 'integer' })
   look(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<RegistrationView> {
     return this.registrations.now(domain, signedIn(me).userId);
   }
@@ -39,7 +39,7 @@ export class ExpiryController {
    */
   @Get('certificates')
   @Access({ domain: 'read', scope: 'domains:read' })
-  @ApiParam({ name: 'id', type: 'integer' })
+  @ApiParam({ name: 'domain_id', type: 'integer' })
   async list(
     @OnDomain() domain: OpenDomain,
     @Query() query: PageQuery,

@@ -18,8 +18,8 @@ const IfMatch = () =>
   });
 
 @ApiTags('Failover')
-@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
-@Controller('domains/:id/failover')
+@ApiParam({ name: 'domain_id', type: 'integer' })
+@Controller('domains/:domain_id/failover')
 export class FailoverController {
   constructor(private readonly failover: FailoverService) {}
 

@@ -95,7 +95,7 @@ export class PreferInterceptor implements NestInterceptor {
 
   /** The set of a path, when nothing was to do. */
   private async named({ params }: ZoneRequest, domain: OpenDomain): Promise<SetName[]> {
-    const { recordId, host, type } = params as Record<string, string | undefined>;
+    const { record_id: recordId, host, type } = params as Record<string, string | undefined>;
     if (host && type) return [{ host: hostName(host, domain.name), type: type.toUpperCase() }];
     if (!recordId) return [];
     const record = await this.records.get(domain, Number(recordId));

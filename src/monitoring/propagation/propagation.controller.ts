@@ -9,8 +9,8 @@ import { PropagationQuery, PropagationView } from './propagation.dto.js';
 import { Propagation } from './propagation.service.js';
 
 @ApiTags('Records')
-@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
-@Controller('domains/:id/records/:recordId/propagation')
+@ApiParam({ name: 'domain_id', type: 'integer' })
+@Controller('domains/:domain_id/records/:record_id/propagation')
 export class PropagationController {
   constructor(private readonly propagation: Propagation) {}
 
@@ -26,7 +26,7 @@ export class PropagationController {
   @Fails('conflict')
   get(
     @OnDomain() domain: OpenDomain,
-    @Param('recordId', IdPipe) id: number,
+    @Param('record_id', IdPipe) id: number,
     @Query() { wait = 0 }: PropagationQuery,
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,

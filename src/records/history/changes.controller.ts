@@ -16,8 +16,8 @@ import { ChangeQuery, ChangeSetDetail, ChangeSetList } from './change.dto.js';
 import { ChangeReader } from './change-reader.service.js';
 
 @ApiTags('Records')
-@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
-@Controller('domains/:id')
+@ApiParam({ name: 'domain_id', type: 'integer' })
+@Controller('domains/:domain_id')
 export class ChangesController {
   constructor(
     private readonly batches: BatchService,
@@ -32,8 +32,8 @@ export class ChangesController {
    * does not fit fails by itself, unless the list is `atomic`. Sets that an `upsert` is of are read at the provider
    * before. Answers with one outcome for each change: 200 when all were applied, 207 when some were not, 422002 with
    * the same `data` when all failed, or any with `fail=any`. More than 200 changes go on in the background (202),
-   * unless they end within `wait` seconds: `GET /api/domains/:id/changes/:id`, which `Location` names, shows how far
-   * they are. Rights are judged when the list is accepted, and once more before each piece of it: where they ended the
+   * unless they end within `wait` seconds: `GET /api/domains/:domain_id/changes/:changeSetId`, which `Location` names,
+   * shows how far they are. Rights are judged when the list is accepted, and once more before each piece of it: where they ended the
    * rest is held. While the provider is away such a list pauses (`paused_until`), and goes on by itself for a day;
    * other writers of the domain are let in between its pieces. An atomic one is carried out in one go, and ends with
    * the first failure.
@@ -49,7 +49,9 @@ export class ChangesController {
   @ApiOkResponse({ type: BatchResult })
   @ApiResponse({ status: 207, type: BatchResult, description: 'some changes were not applied' })
   @ApiAcceptedResponse({ type: BatchResult, description: 'the list goes on in the background' })
-  @GoesOn<BatchResult>(({ change_set_id: set }, { id }) => (set === null ? null : `/api/domains/${id}/changes/${set}`))
+  @GoesOn<BatchResult>(({ change_set_id: set }, { domain_id: id }) =>
+    set === null ? null : `/api/domains/${id}/changes/${set}`,
+  )
   @Audited('record.batch')
   async batch(
     @OnDomain() domain: OpenDomain,

@@ -11,7 +11,7 @@ const IF_MATCH =
   'the `ETag` of the set as it was read, or `*`: 412001 with the set found when it is another one by now, also where it was changed at the provider, or none';
 
 @ApiTags('Records')
-@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
+@ApiParam({ name: 'domain_id', type: 'integer' })
 @ApiParam({
   name: 'host',
   description: 'name of the set, as of a record: `@`, `www`, `*.a`',
@@ -22,7 +22,7 @@ const IF_MATCH =
   description: 'record type, any case',
   schema: { type: 'string', pattern: '^[A-Za-z0-9]{1,16}$' },
 })
-@Controller('domains/:id/rrsets/:host/:type')
+@Controller('domains/:domain_id/rrsets/:host/:type')
 export class RrsetsController {
   constructor(private readonly rrsets: RrsetsService) {}
 

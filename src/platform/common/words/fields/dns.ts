@@ -48,4 +48,6 @@ export const DNS_WORDS = {
   'must be priority, weight and "target"': '必须是优先级、权重和带引号的目标',
   'must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m':
     '必须是位置，例如 52 22 23.000 N 4 53 32.000 E -2.00m',
+  'must be an id, or the name of a domain (one of a single label has a final dot)':
+    '必须是 id 或域名（只有一个标签的域名要以点结尾）',
 } as const;
