@@ -113,7 +113,7 @@ describe('what the rules of a token hide is as what is not there', () => {
     assert.deepEqual({ host, type, value, priority, ttl, unicode_host }, NOTHING);
     const change = { op: 'upsert', host: 'vault', type: 'MX', value: 'mx.example.net', priority: 33 };
     const right = done(await writer.post(`${records}/batch`, { changes: [change] }));
-    assert.deepEqual([right.change_set_id, right.outcomes], [null, [{ ok: true, id }]]);
+    assert.deepEqual([right.change_set_id, right.outcomes], [null, [{ ok: true, record_id: id, id }]]);
     const path = `/api/domains/${files.domain}/rrsets/vault/MX` as const;
     assert.equal(done(await writer.put(path, { values: ['33 mx.example.net'] })).changed, true);
   });

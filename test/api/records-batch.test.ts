@@ -120,10 +120,35 @@ for (const { kind, skip } of databases('all')) {
       assert.equal(changed, true);
       const writes = () => world.proxy.requests.filter(({ method }) => method !== 'GET').length;
       const before = writes();
-      assert.deepEqual([await once({}), writes()], [{ ok: true, id, changed: false }, before]);
+      assert.deepEqual([await once({}), writes()], [{ ok: true, record_id: id, id, changed: false }, before]);
       assert.equal((await once({ ttl: 77 })).changed, true);
       const record = done(await admin.get(`${records}/${id}`));
       assert.deepEqual([record.ttl, record.remark], [77, 'mine']);
+    });
+
+    it('a record is named by record_id, or by id as before', async () => {
+      const [first, second] = [await add('named', '192.0.2.1'), await add('named', '192.0.2.2')];
+      const list = [
+        { op: 'update', record_id: first, ttl: 400 },
+        { op: 'update', id: second, record_id: second, remark: 'both' },
+        { op: 'upsert', host: 'named', type: 'A', value: '192.0.2.1', record_id: 999_999 },
+      ];
+      const { outcomes, change_set_id } = ended(await admin.post(batch, { changes: list }));
+      assert.deepEqual(
+        outcomes?.map(({ record_id, id }) => [record_id, id]),
+        [first, second, first].map((id) => [id, id]),
+      );
+      const set = done(await admin.get(`${changes}/${change_set_id as number}`));
+      assert.notEqual(set.ended_at, null);
+      assert.equal(set.ended_at, set.finished_at);
+      const differ = { changes: [{ op: 'delete', id: first, record_id: second }] };
+      const { data } = refused(await admin.post(batch, differ), 400, 400001);
+      assert.deepEqual(
+        data.errors?.map(({ path, code }) => [path, code]),
+        [['changes.0.record_id', 'conflict']],
+      );
+      ended(await admin.post(batch, { changes: [first, second].map((record_id) => ({ op: 'delete', record_id })) }));
+      assert.deepEqual(await at('named'), []);
     });
 
     it('a body that lacks what an edit needs is refused whole', async () => {

@@ -216,9 +216,9 @@ for (const { kind, skip } of databases('sqlite')) {
       const kept = (record: typeof shown) => FIELDS.map((field) => record[field]);
       const batch = `${records}/batch` as const;
       const [same] = ended(await admin.post(batch, { changes: [{ op: 'upsert', ...shown }] })).outcomes ?? [];
-      assert.deepEqual(same, { ok: true, id, changed: false });
+      assert.deepEqual(same, { ok: true, record_id: id, id, changed: false });
       const [sent] = ended(await admin.post(batch, { changes: [{ op: 'update', ...shown, ttl: 445 }] })).outcomes ?? [];
-      assert.deepEqual(sent, { ok: true, id, changed: true });
+      assert.deepEqual(sent, { ok: true, record_id: id, id, changed: true });
       const sets = [
         () => admin.post(records, shown).then((answer) => made(answer).id),
         ...['create', 'upsert'].map((op) => async () => {

@@ -24,7 +24,7 @@ const MAX_CHANGES = 5000;
 @TakesBack(RecordView)
 export class BatchChange extends RecordPatchFields {
   /**
-   * `create` and `upsert` need `host`, `type` and `value`; `update`, `delete` and `status` an `id`; `status` also
+   * `create` and `upsert` need `host`, `type` and `value`; `update`, `delete` and `status` a `record_id`; `status` also
    * `enabled`. An `upsert` makes the record with this host, type and value what the other fields say, or creates it;
    * it needs the right to read that record, too. A record as `GET` shows it will do for both: its `id`, times and other
    * read-only fields are left aside there
@@ -34,6 +34,13 @@ export class BatchChange extends RecordPatchFields {
   op!: EditOp;
 
   /** of the record; `create` and `upsert` leave it aside */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(2147483647)
+  record_id?: number;
+
+  /** another word for `record_id`, which records have as they are read; given both, they must be the same @deprecated */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -66,8 +73,8 @@ export class BatchInput {
   comment?: string;
 }
 
-// each has at most 21 fields, and counts itself
-hasRoom(BatchInput, MAX_CHANGES * 22, 'changes');
+// each has at most 22 fields, and counts itself
+hasRoom(BatchInput, MAX_CHANGES * 23, 'changes');
 
 export class BatchQuery {
   /** seconds that a list of more than 200 changes is waited for; default 0 */
@@ -93,7 +100,9 @@ class OutcomeError {
 
 class BatchOutcome {
   ok!: boolean;
-  /** of the record; not after a deletion */
+  /** not after a deletion */
+  record_id?: number;
+  /** the same as `record_id` @deprecated */
   id?: number;
   /** of what is ok: something had to be written; not told to tokens without `records:read` */
   changed?: boolean;

@@ -39,7 +39,7 @@ export class BatchService {
     { ifMatch }: Conditions,
   ): Promise<BatchResult> {
     const changes = await validList(BatchChange, list, 'changes');
-    const wrong = changes.flatMap(lacking);
+    const wrong = [...changes.flatMap(oneName), ...changes.flatMap(lacking)];
     if (wrong.length) throw errors.validation(wrong.slice(0, 100));
     const place = await this.places.of(domain);
     const edits: Edit[] = [];
@@ -52,8 +52,7 @@ export class BatchService {
     // whether something was to be done would confirm a guess of a caller that may not read
     const reads = readsRecords(me);
     const outcomes = results?.map((result) => {
-      if (result.ok)
-        return { ok: true, ...(result.id !== null && { id: result.id }), ...(reads && { changed: result.written }) };
+      if (result.ok) return { ok: true, ...namesOf(result.id), ...(reads && { changed: result.written }) };
       const { code, message: msg, data } = result.error;
       return {
         ok: false,
@@ -99,6 +98,19 @@ const ALLOWS: Partial<Record<BatchChange['op'], (keyof BatchChange)[]>> = {
   delete: ['op', 'id'],
   status: ['op', 'id', 'enabled'],
 };
+
+const namesOf = (id: number | null) => (id === null ? {} : { record_id: id, id });
+
+/** Reads the two names of a record's id as one. @returns what is wrong where they differ */
+function oneName(change: BatchChange, i: number): FieldError[] {
+  const { id, record_id } = change;
+  delete change.record_id;
+  if (change.op === 'create' || change.op === 'upsert') return [];
+  if (record_id != null && id != null && record_id !== id)
+    return [fieldError(`changes.${i}.record_id`, 'and id must be the same', 'conflict')];
+  if (record_id != null) change.id = record_id;
+  return [];
+}
 
 /** What a change cannot do without, and what it has no use for. */
 function lacking(change: BatchChange, i: number): FieldError[] {

@@ -209,6 +209,7 @@ function setView(
     counts,
     hold_reason,
     created_at,
+    ended_at: finished_at,
     finished_at,
     paused_until: state === 'done' ? null : paused_until,
     cancelled_at,

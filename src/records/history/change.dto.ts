@@ -109,6 +109,9 @@ export class ChangeSetView {
    */
   hold_reason!: string | null;
   created_at!: string;
+  /** null: it goes on */
+  ended_at!: string | null;
+  /** the same as `ended_at` @deprecated */
   finished_at!: string | null;
   /** the provider is away, and the list goes on then; null: it is not paused */
   paused_until!: string | null;

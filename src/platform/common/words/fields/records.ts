@@ -58,4 +58,5 @@ export const RECORD_WORDS = {
   'must begin with "/", without blanks': '必须以“/”开头，不含空白',
   'is for administrators where an address is an inner one, which OUTBOUND_ALLOW alone lets be checked':
     '当地址是仅由 OUTBOUND_ALLOW 放行的内网地址时，只有管理员可以使用',
+  'and id must be the same': '与 id 必须相同',
 } as const;
