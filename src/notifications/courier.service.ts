@@ -182,8 +182,9 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     error: string | null,
     manager?: EntityManager,
   ): Promise<boolean> {
-    const sent_at = state === 'sent' ? now() : null;
-    return this.deliveries.storeOutcome(row, { state, next_at: nextAt, sent_at, error }, manager);
+    const ended_at = state === 'waiting' ? null : now();
+    const sent_at = state === 'sent' ? ended_at : null;
+    return this.deliveries.storeOutcome(row, { state, next_at: nextAt, sent_at, ended_at, error }, manager);
   }
 
   private tidy(): Promise<void> {

@@ -43,6 +43,8 @@ export class DeliveryView {
   /** of what waits: the next try */
   next_at!: string | null;
   sent_at!: string | null;
+  /** when it was sent or given up; null: it waits, or was given up by a version that did not note it */
+  ended_at!: string | null;
 }
 
 export class DeliveryList {

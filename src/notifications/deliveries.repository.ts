@@ -1,23 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { now } from '../platform/common/clock.js';
 import { Db } from '../platform/database/db.js';
 import { listRows } from '../platform/database/lists.js';
 import type { DeliveryQuery, DeliveryView } from './deliveries.dto.js';
 import type { Delivery } from './delivery.entity.js';
 
-const COLUMNS = 'id, notice, channel, event, domain, content, state, tries, next_at, created_at, sent_at, error';
+const COLUMNS =
+  'id, notice, channel, event, domain, content, state, tries, next_at, created_at, sent_at, ended_at, error';
 const SORTS = { id: 'id', created_at: 'created_at', channel: 'channel', tries: 'tries' };
 
 type Key = Pick<Delivery, 'id' | 'next_at'>;
 
 /** A waiting delivery as it is sent. */
-export type DueDelivery = Omit<Delivery, 'state' | 'sent_at' | 'error'>;
+export type DueDelivery = Omit<Delivery, 'state' | 'sent_at' | 'ended_at' | 'error'>;
 
 /** A delivery as it is shown. */
 export type ShownDelivery = Omit<Delivery, 'event' | 'state' | 'until_at'> & Pick<DeliveryView, 'event' | 'state'>;
 
 /** How a try ended. */
-type DeliveryOutcome = Pick<Delivery, 'next_at' | 'sent_at' | 'error'> & Pick<DeliveryView, 'state'>;
+type DeliveryOutcome = Pick<Delivery, 'next_at' | 'sent_at' | 'ended_at' | 'error'> & Pick<DeliveryView, 'state'>;
 
 /** The table `deliveries`. One is leased by its `next_at`: only who knows it may store what became of the delivery. */
 @Injectable()
@@ -68,17 +70,19 @@ export class DeliveriesRepository {
   /** Stores how a try ended. @returns false when the lease is no longer ours */
   async storeOutcome(
     delivery: Key,
-    { state, next_at, sent_at, error }: DeliveryOutcome,
+    { state, next_at, sent_at, ended_at, error }: DeliveryOutcome,
     manager?: EntityManager,
   ): Promise<boolean> {
-    const sql = `UPDATE deliveries SET state = ?, next_at = ?, sent_at = ?, error = ?
+    const sql = `UPDATE deliveries SET state = ?, next_at = ?, sent_at = ?, ended_at = ?, error = ?
       WHERE id = ? AND state = 'waiting' AND next_at = ?`;
-    return (await this.db.run(sql, [state, next_at, sent_at, error, delivery.id, delivery.next_at], manager)) > 0;
+    const values = [state, next_at, sent_at, ended_at, error, delivery.id, delivery.next_at];
+    return (await this.db.run(sql, values, manager)) > 0;
   }
 
   /** Marks a sent delivery as dead, since its mail could not be sent. */
   async failSent(id: number | null, error: string): Promise<void> {
-    await this.db.run(`UPDATE deliveries SET state = 'dead', error = ? WHERE id = ? AND state = 'sent'`, [error, id]);
+    const sql = `UPDATE deliveries SET state = 'dead', error = ?, ended_at = ? WHERE id = ? AND state = 'sent'`;
+    await this.db.run(sql, [error, now(), id]);
   }
 
   /** Lets a dead delivery wait again. @returns false when there is no dead one with this id */
@@ -88,7 +92,8 @@ export class DeliveriesRepository {
     manager?: EntityManager,
   ): Promise<boolean> {
     const changed = await this.db.run(
-      `UPDATE deliveries SET state = 'waiting', tries = 0, next_at = ?, until_at = ? WHERE id = ? AND state = 'dead'`,
+      `UPDATE deliveries SET state = 'waiting', tries = 0, next_at = ?, until_at = ?, ended_at = NULL
+       WHERE id = ? AND state = 'dead'`,
       [next_at, until_at, id],
       manager,
     );

@@ -22,6 +22,7 @@ const view = ({ content, next_at, ...row }: ShownDelivery): DeliveryView => ({
   created_at: row.created_at,
   next_at: row.state === 'waiting' ? next_at : null,
   sent_at: row.sent_at,
+  ended_at: row.ended_at,
 });
 
 /** The deliveries of notices, for administrators. */

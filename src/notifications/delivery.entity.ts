@@ -25,6 +25,8 @@ export class Delivery {
   @Utc() until_at!: string;
   @Utc() created_at!: string;
   @Utc({ nullable: true }) sent_at!: string | null;
+  /** when it was sent or given up */
+  @Utc({ nullable: true }) ended_at!: string | null;
   /** why the last try failed */
   @Text({ nullable: true }) error!: string | null;
 }

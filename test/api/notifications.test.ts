@@ -112,7 +112,7 @@ for (const { kind, skip } of databases('all')) {
       assert.equal(headers['x-zoneward-signature'], `sha256=${hash}`);
       const { total, list } = done(await service.admin.get('/api/system/notifications?channel=a&page=1'));
       assert.equal(total, 1);
-      const { id: _id, notice: _notice, created_at: _at, sent_at, ...shown } = list[0] as (typeof list)[0];
+      const { id: _id, notice: _notice, created_at: _at, sent_at, ended_at, ...shown } = list[0] as (typeof list)[0];
       assert.deepEqual(shown, {
         channel: 'a',
         event: 'audit.rule',
@@ -124,6 +124,7 @@ for (const { kind, skip } of databases('all')) {
         next_at: null,
       });
       assert.ok(sent_at);
+      assert.equal(ended_at, sent_at);
     });
 
     it('a receiver that is unavailable for an hour gets each notice once, in order', async () => {
@@ -259,11 +260,12 @@ for (const { kind, skip } of databases('all')) {
         list.map(({ text, tries, error }) => [text, tries, error]),
         [['bad', 5, 'It was not taken: HTTP 422']],
       );
+      assert.deepEqual([list[0]?.sent_at, typeof list[0]?.ended_at], [null, 'string']);
       broken = false;
       const { id } = list[0] as (typeof list)[0];
       const path = `/api/system/notifications/${id}/retry`;
       const retried = done(await service.admin.post(path)) as DeliveryView;
-      assert.deepEqual([retried.state, retried.tries], ['waiting', 0]);
+      assert.deepEqual([retried.state, retried.tries, retried.ended_at], ['waiting', 0, null]);
       await until('it is sent', async () => (await states()).join() === 'sent,sent');
       const ids = requests.filter(({ body }) => (body as { text: string }).text === 'bad').map(idOf);
       assert.deepEqual([ids.length, new Set(ids).size], [6, 1]);

@@ -34,6 +34,7 @@ import { ProviderSessions1764190000000 } from './1764190000000-provider-sessions
 import { ChangeFilters1764200000000 } from './1764200000000-change-filters.js';
 import { AuditOrigins1764210000000 } from './1764210000000-audit-origins.js';
 import { Attention1764230000000 } from './1764230000000-attention.js';
+import { DeliveriesEnded1764250000000 } from './1764250000000-deliveries-ended.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -73,4 +74,5 @@ export const MIGRATIONS = [
   ChangeFilters1764200000000,
   AuditOrigins1764210000000,
   Attention1764230000000,
+  DeliveriesEnded1764250000000,
 ];
