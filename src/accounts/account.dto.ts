@@ -1,7 +1,8 @@
 import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
+import { ToBoolean } from '../platform/common/paging.dto.js';
 import { TakesBack } from '../platform/common/read-only.js';
 import { MAX_ID } from '../platform/common/validation.js';
+import { WaitQuery } from '../platform/http/wait.dto.js';
 
 /** a week */
 const MAX_SYNC_MINUTES = 10_080;
@@ -61,20 +62,12 @@ export class ForceQuery {
   force?: boolean;
 }
 
-export class SyncQuery {
+export class SyncQuery extends WaitQuery {
   /** `true`: the provider's list of zones is right, even where it is suspiciously short */
   @IsOptional()
   @ToBoolean()
   @IsBoolean()
   confirm?: boolean;
-
-  /** seconds that the answer waits for the end, 50 unless given; 0: not at all */
-  @IsOptional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(50)
-  wait?: number;
 }
 
 export class AccountView {

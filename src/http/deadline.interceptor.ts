@@ -45,8 +45,17 @@ const overdue = (deadline: Deadline, reading: boolean): Observable<never> =>
     const end = () => {
       if (Number.isFinite(deadline.answer)) waiting.error(new OutboundError('unavailable', OVERDUE, !reading));
     };
-    const timer = setTimeout(end, deadline.answer - performance.now());
-    return () => clearTimeout(timer);
+    let timer: NodeJS.Timeout | undefined;
+    const arm = () => {
+      clearTimeout(timer);
+      timer = setTimeout(end, deadline.answer - performance.now());
+    };
+    arm();
+    deadline.moved = arm;
+    return () => {
+      deadline.moved = () => undefined;
+      clearTimeout(timer);
+    };
   });
 
 const OVERDUE =

@@ -8,6 +8,7 @@ import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { pageHeaders } from '../platform/common/paging.dto.js';
 import { IdPipe } from '../platform/common/validation.js';
 import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
+import { Bounded, BoundQuery } from '../platform/http/wait.dto.js';
 import { RecordId, RecordList, RecordQuery, StatusInput } from './records.dto.js';
 import { RecordsService } from './records.service.js';
 
@@ -54,7 +55,12 @@ export class RecordsController {
   @Fails('conflict', 'provider')
   @Audited('record.create')
   @Makes<RecordId>(({ id }) => id)
-  create(@OnDomain() domain: OpenDomain, @Body() body: RecordInput, @Me() me: Caller): Promise<RecordId> {
+  create(
+    @OnDomain() domain: OpenDomain,
+    @Body() body: RecordInput,
+    @Bounded() _: BoundQuery,
+    @Me() me: Caller,
+  ): Promise<RecordId> {
     return this.records.create(me, domain, body);
   }
 
@@ -80,6 +86,7 @@ export class RecordsController {
     @OnDomain() domain: OpenDomain,
     @Param('record_id', IdPipe) id: number,
     @Body() body: RecordPatch,
+    @Bounded() _: BoundQuery,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {
@@ -99,6 +106,7 @@ export class RecordsController {
   remove(
     @OnDomain() domain: OpenDomain,
     @Param('record_id', IdPipe) id: number,
+    @Bounded() _: BoundQuery,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
   ): Promise<void> {
@@ -119,6 +127,7 @@ export class RecordsController {
     @OnDomain() domain: OpenDomain,
     @Param('record_id', IdPipe) id: number,
     @Body() { enabled }: StatusInput,
+    @Bounded() _: BoundQuery,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {

@@ -114,6 +114,8 @@ export class CacheCleared {
   records!: number;
   /** that compares them: `GET /api/system/jobs/:id` */
   job_id!: number;
+  /** null: the job goes on */
+  ended_at!: string | null;
   /** accounts whose connection was dropped, with the tokens, zones and limits that it remembered */
   lookups!: number;
 }

@@ -18,6 +18,7 @@ import { MAX_PATTERN } from '../platform/common/patterns.js';
 import { TakesBack } from '../platform/common/read-only.js';
 import { Check, IsOmittable, MAX_ID, NestedList } from '../platform/common/validation.js';
 import { ruleText } from '../platform/common/words/field-text.js';
+import { BoundQuery } from '../platform/http/wait.dto.js';
 import { ONE_LINE } from '../settings/checks.js';
 
 const MAX_RULES = 1000;
@@ -131,7 +132,7 @@ export class TunnelView {
   state!: 'creating' | 'ready' | 'deleting';
   /**
    * as it was seen last: `inactive` (never run), `healthy`, `degraded`, `down`, or `missing` when the provider has it
-   * no more. It says nothing of the services behind it
+   * no more. It says nothing of the services behind it. `state` is another thing: what is being done here
    */
   status!: string;
   /** as they were seen last */
@@ -203,7 +204,7 @@ export class TunnelQuery extends PageQuery {
   account_id?: number;
 }
 
-export class TunnelForceQuery {
+export class TunnelForceQuery extends BoundQuery {
   /** `true`: also while connectors hold it: their secret is taken away and they are cut off */
   @IsOptional()
   @ToBoolean()

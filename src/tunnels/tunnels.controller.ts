@@ -6,6 +6,7 @@ import { Audited } from '../audit/audited.js';
 import { pageHeaders, pageOf } from '../platform/common/paging.dto.js';
 import { IdPipe } from '../platform/common/validation.js';
 import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
+import { Bounded, BoundQuery } from '../platform/http/wait.dto.js';
 import { Creation } from './creation.service.js';
 import {
   TunnelCreated,
@@ -52,7 +53,7 @@ export class TunnelsController {
   @Fails('conflict', 'provider', 'notFound', 'suspicious')
   @Audited('tunnel.create')
   @Makes<TunnelCreated>(({ id }) => id)
-  create(@Body() body: TunnelInput, @Me() me: Caller): Promise<TunnelCreated> {
+  create(@Body() body: TunnelInput, @Bounded() _: BoundQuery, @Me() me: Caller): Promise<TunnelCreated> {
     return this.creation.create(me, body);
   }
 
@@ -79,6 +80,7 @@ export class TunnelsController {
   update(
     @Param('id', IdPipe) id: number,
     @Body() body: TunnelPatch,
+    @Bounded() _: BoundQuery,
     @Me() me: Caller,
     @Given() conditions: Conditions,
   ): Promise<TunnelView> {
@@ -92,7 +94,7 @@ export class TunnelsController {
   @Audited('tunnel.delete')
   remove(
     @Param('id', IdPipe) id: number,
-    @Query() { force }: TunnelForceQuery,
+    @Bounded() { force }: TunnelForceQuery,
     @Me() me: Caller,
     @Given() conditions: Conditions,
   ): Promise<void> {
@@ -104,7 +106,7 @@ export class TunnelsController {
   @HttpCode(200)
   @Fails('conflict', 'provider')
   @Audited('tunnel.rotate')
-  rotate(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<TunnelToken> {
+  rotate(@Param('id', IdPipe) id: number, @Bounded() _: BoundQuery, @Me() me: Caller): Promise<TunnelToken> {
     return this.tunnels.rotate(me, id);
   }
 }

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { lockOf } from '../../src/changes/in-doubt/locks.js';
+import { lockOf as rulesLockOf } from '../../src/monitoring/failover/switcher.service.js';
 import { Leases } from '../../src/platform/database/leases.js';
 import type { Failure } from '../support/answers.js';
 import { gate } from '../support/leases.js';
+import { readDescription } from '../support/openapi.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Answer, applicationOf } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -173,5 +175,119 @@ describeUnless(noPowerdns)('the time of a request', () => {
       const { list } = done(await admin.get(`${records}?host=www`));
       return list.length === 1 && !list[0]?.pending;
     });
+  });
+});
+
+/**
+ * Writes that take `wait`, its bounds, and a body; of a list and what goes on as a job, 0 means that nothing is waited
+ * for.
+ */
+const TAKING: Record<string, [least: number, most: number, body?: object]> = {
+  'POST /api/accounts/{id}/sync': [0, 50],
+  'POST /api/domains/{domain_id}/records/batch': [0, 120, { changes: [{ op: 'create', ...A }] }],
+  'POST /api/system/clear-cache': [0, 50],
+  'POST /api/domains/{domain_id}/records': [1, 50, A],
+  'PUT /api/domains/{domain_id}/records/{record_id}': [1, 50, { ttl: 600 }],
+  'DELETE /api/domains/{domain_id}/records/{record_id}': [1, 50],
+  'PATCH /api/domains/{domain_id}/records/{record_id}/status': [1, 50, { enabled: false }],
+  'PUT /api/domains/{domain_id}/rrsets/{host}/{type}': [1, 50, { values: ['192.0.2.1'] }],
+  'DELETE /api/domains/{domain_id}/rrsets/{host}/{type}': [1, 50],
+  'POST /api/domains/{domain_id}/failover': [1, 50, { enabled: false, rules: [] }],
+  'DELETE /api/domains/{domain_id}/failover': [1, 50],
+  'POST /api/domains/{domain_id}/failover/{ruleId}/switch': [1, 50, { to: 'backup' }],
+  'POST /api/tunnels': [1, 50, { account_id: 1, name: 'walked' }],
+  'PUT /api/tunnels/{id}': [1, 50, { name: 'walked' }],
+  'DELETE /api/tunnels/{id}': [1, 50],
+  'POST /api/tunnels/{id}/rotate-token': [1, 50],
+};
+
+describeUnless(noPowerdns)('a write with `wait`', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld('sqlite', { PROVIDER_TIMEOUT_MS: '120000' });
+  });
+  afterAll(() => world?.stop());
+  afterEach(() => {
+    world.proxy.fault = null;
+  });
+
+  it('is answered by then and in doubt when the provider hangs, and nothing is lost afterwards', async () => {
+    const { admin, proxy, records, domain } = world;
+    const { opened, open } = gate();
+    let hanging = 0;
+    proxy.fault = async ({ method }, forward) => {
+      if (method === 'PATCH') {
+        hanging++;
+        await opened;
+      }
+      return forward();
+    };
+    const bounded = admin.put(`/api/domains/${domain}/rrsets/bounded/A?wait=2`, { values: ['192.0.2.7'] });
+    await until('the provider has it', async () => hanging > 0);
+    let isOver = false;
+    const other = admin.post(records, { ...A, host: 'unbounded' }).finally(() => {
+      isOver = true;
+    });
+    assert.equal(assertDated(await bounded).applied, 'unknown');
+    assert.equal(isOver, false, 'the other one has the time of every request');
+    open();
+    made(await other);
+    await until('the set is there', async () => {
+      const { list } = done(await admin.get(`${records}?refresh=true&host=bounded`));
+      return list.length === 1 && list[0]?.value === '192.0.2.7' && !list[0]?.pending;
+    });
+    assert.equal(await openIntents(world), 0);
+  });
+
+  it('is not done when it was not begun by then', async () => {
+    const { admin, proxy, records, domain, server } = world;
+    const { opened, open } = gate();
+    const leases = applicationOf(server.dataDir)?.get(Leases) as Leases;
+    const held = leases.hold([lockOf(domain, 'held')], 0, () => opened, { within: lockOf(domain, null) });
+    proxy.requests.length = 0;
+    const refusal = assertDated(await admin.post(`${records}?wait=1`, { ...A, host: 'held' }));
+    assert.deepEqual([refusal.retryable, refusal.applied], [true, 'no']);
+    assert.equal(proxy.requests.filter(({ method }) => method === 'PATCH').length, 0);
+    open();
+    await held;
+    made(await admin.post(`${records}?wait=50`, { ...A, host: 'held' }));
+  });
+
+  it('is bounded while rules of failover are locked', async () => {
+    const { admin, domain, server } = world;
+    const { opened, open } = gate();
+    const leases = applicationOf(server.dataDir)?.get(Leases) as Leases;
+    const held = leases.hold([rulesLockOf(domain)], 0, () => opened, { whole: true });
+    const path = `/api/domains/${domain}/failover` as const;
+    assertDated(await admin.post(`${path}?wait=1`, { enabled: false, rules: [] }));
+    open();
+    await held;
+    done(await admin.post(`${path}?wait=1`, { enabled: false, rules: [] }));
+  });
+
+  it('has the same parameter everywhere, which names itself when it is out of its bounds', async () => {
+    const { records, domain, server, token } = world;
+    const { id } = made(await world.admin.post(records, { ...A, host: 'walked' }));
+    const { operations } = await readDescription(server);
+    const taking = operations.filter(
+      ({ method, operation }) => method !== 'get' && operation.parameters?.some(({ name }) => name === 'wait'),
+    );
+    assert.deepEqual(taking.map(({ name }) => name).sort(), Object.keys(TAKING).sort());
+    for (const { name, method, path } of taking) {
+      const [least, most, body = {}] = TAKING[name] as (typeof TAKING)[string];
+      const placed = path
+        .replace('{domain_id}', String(domain))
+        .replace('{record_id}', String(id))
+        .replace('{host}/{type}', 'walked/A')
+        .replace('{id}', String(world.account))
+        .replaceAll(/\{\w+\}/g, '999999');
+      const fields = async (wait: number | string) => {
+        const answer = await server.call(method.toUpperCase(), `${placed}?wait=${wait}&strange=1`, body, token);
+        assert.equal(answer.code, 400001, name);
+        return (answer.data as Failure).errors.map(({ path: field }) => field).filter((field) => field === 'wait');
+      };
+      for (const wrong of [least - 1, most + 1, 'x', '1.5']) assert.deepEqual(await fields(wrong), ['wait'], name);
+      for (const right of [least, most]) assert.deepEqual(await fields(right), [], name);
+    }
   });
 });

@@ -9,7 +9,7 @@ import { ELSEWHERE } from '../support/leases.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
-import { addAccount, addDomain, done, made, until } from '../support/world.js';
+import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`the system on ${kind}`, () => {
@@ -65,10 +65,14 @@ for (const { kind, skip } of databases('all')) {
       const before = done(await admin.get(`/api/domains/${domain}`)).synced_at;
       const { records_count: count } = done(await admin.get(`/api/domains/${domain}`));
       const { job_id, ...cleared } = done(await admin.post('/api/system/clear-cache'));
-      assert.deepEqual(cleared, { records: count, lookups: 1 });
+      assert.deepEqual(cleared, { records: count, lookups: 1, ended_at: null });
       const job = async () => done(await admin.get(`/api/system/jobs/${job_id}`));
       await until('the job is done', async () => (await job()).state === 'done');
       assert.deepEqual((await job()).result, { domains: 1, failed: 0 });
+      const { ended_at } = done(await admin.post('/api/system/clear-cache?wait=50'));
+      assert.equal(ended_at, (await job()).ended_at);
+      assert.notEqual(ended_at, null);
+      refused(await admin.post('/api/system/clear-cache?wait=51'), 400, 400001);
       await until('the records were read', async () => {
         const { synced_at: after } = done(await admin.get(`/api/domains/${domain}`));
         return after !== before && after !== null;

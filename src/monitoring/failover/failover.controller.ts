@@ -7,6 +7,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { Conditional, type Conditions, Given, Tagged } from '../../platform/http/conditions.js';
+import { Bounded, BoundQuery } from '../../platform/http/wait.dto.js';
 import { ChangeSetList, HistoryQuery } from '../../records/history/change.dto.js';
 import { FailoverInput, FailoverView, SwitchInput, SwitchQuery, SwitchResult } from './failover.dto.js';
 import { FailoverService, failoverTag } from './failover.service.js';
@@ -35,31 +36,41 @@ export class FailoverController {
    * Makes the rules what the body says: a rule with an `id` stays the same one, others are new, and what is not named
    * goes. What a GET answered may be sent back. Each value is checked every `interval_s`; the record set holds the
    * primary values that work, or where none does the backup values that work, and stays as it is where nothing works.
-   * Rules act within two seconds from then on.
+   * Rules act within two seconds from then on. 409001 while one of them is being
+   * switched, 500002 when that does not end within `wait` seconds.
    */
   @Post()
   @HttpCode(200)
   @Access({ domain: 'write' })
-  @Fails('conflict', 'precondition')
+  @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
   @Tagged(failoverTag)
   @Audited('failover.update')
   put(
     @OnDomain() domain: OpenDomain,
     @Body() body: FailoverInput,
+    @Bounded() _: BoundQuery,
     @Me() me: Caller,
     @Given() conditions: Conditions,
   ): Promise<FailoverView> {
     return this.failover.put(me, domain, body, conditions);
   }
 
-  /** Forgets all rules of a domain. The records stay as they are. 409001 while one of them is being switched. */
+  /**
+   * Forgets all rules of a domain. The records stay as they are. 409001 while one of them is being switched;
+   * 500002 when that does not end within `wait` seconds.
+   */
   @Delete()
   @Access({ domain: 'write' })
-  @Fails('conflict', 'precondition')
+  @Fails('conflict', 'precondition', 'provider')
   @IfMatch()
   @Audited('failover.delete')
-  remove(@OnDomain() domain: OpenDomain, @Me() me: Caller, @Given() conditions: Conditions): Promise<void> {
+  remove(
+    @OnDomain() domain: OpenDomain,
+    @Bounded() _: BoundQuery,
+    @Me() me: Caller,
+    @Given() conditions: Conditions,
+  ): Promise<void> {
     return this.failover.remove(me, domain, conditions);
   }
 
@@ -90,7 +101,7 @@ export class FailoverController {
     @OnDomain() domain: OpenDomain,
     @Param('ruleId', IdPipe) ruleId: number,
     @Body() body: SwitchInput,
-    @Query() { dryRun }: SwitchQuery,
+    @Bounded() { dryRun }: SwitchQuery,
     @Me() me: Caller,
   ): Promise<SwitchResult> {
     return this.failover.switch(me, domain, ruleId, body, dryRun ?? false);

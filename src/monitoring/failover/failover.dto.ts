@@ -19,6 +19,7 @@ import {
 import { ToBoolean } from '../../platform/common/paging.dto.js';
 import { hasRoom, IsTime, MAX_ID, Nested, NestedList } from '../../platform/common/validation.js';
 import { ruleText } from '../../platform/common/words/field-text.js';
+import { BoundQuery } from '../../platform/http/wait.dto.js';
 
 const CHECK_KINDS = ['tcp', 'http', 'https', 'ping'] as const;
 const RULE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const;
@@ -298,7 +299,7 @@ export class SwitchInput {
   hold?: boolean | null;
 }
 
-export class SwitchQuery {
+export class SwitchQuery extends BoundQuery {
   /** `true`: only tell what would be done */
   @IsOptional()
   @ToBoolean()

@@ -23,9 +23,21 @@ export class Deadline {
   /** ms that one call may wait for a slot or a rate limiter, within the deadline. */
   patience = Number.POSITIVE_INFINITY;
 
+  /** Called when the deadline moved forward. */
+  moved: () => void = () => undefined;
+
   constructor(ms: number) {
     this.answer = performance.now() + ms;
-    this.work = this.answer - Math.min(ENDING_MS, Math.floor(ms / 10));
+    this.work = this.answer - endingOf(ms);
+  }
+
+  /** Moves it forward, to so many ms from now at the latest; one that was lifted stays so. */
+  shorten(ms: number): void {
+    const answer = performance.now() + ms;
+    if (!Number.isFinite(this.answer) || answer >= this.answer) return;
+    this.answer = answer;
+    this.work = answer - endingOf(ms);
+    this.moved();
   }
 
   /** Removes the limit: the request was answered, or what continues has its own limit. */
@@ -45,6 +57,8 @@ export class Deadline {
     return this.refusals >= MOST_REFUSALS;
   }
 }
+
+const endingOf = (ms: number) => Math.min(ENDING_MS, Math.floor(ms / 10));
 
 const NONE = new Deadline(Number.POSITIVE_INFINITY);
 NONE.lift();

@@ -13,6 +13,7 @@ import {
 } from 'class-validator';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { NestedList } from '../../platform/common/validation.js';
+import { BoundQuery } from '../../platform/http/wait.dto.js';
 
 /** values of one set */
 const MAX_VALUES = 1000;
@@ -97,6 +98,14 @@ export class RrsetInput {
 }
 
 export class RrsetQuery {
+  /** routing line; default: `default` */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  line?: string;
+}
+
+export class RrsetWriteQuery extends BoundQuery {
   /** routing line; default: `default` */
   @IsOptional()
   @IsString()

@@ -4,7 +4,8 @@ import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js
 import { Audited } from '../../audit/audited.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Conditional, type Conditions, Given, Tagged } from '../../platform/http/conditions.js';
-import { RrsetInput, RrsetQuery, RrsetResult, RrsetView } from './rrset.dto.js';
+import { Bounded } from '../../platform/http/wait.dto.js';
+import { RrsetInput, RrsetQuery, RrsetResult, RrsetView, RrsetWriteQuery } from './rrset.dto.js';
 import { RrsetsService } from './rrsets.service.js';
 
 const IF_MATCH =
@@ -57,7 +58,7 @@ export class RrsetsController {
     @OnDomain() domain: OpenDomain,
     @Param('host') host: string,
     @Param('type') type: string,
-    @Query() { line }: RrsetQuery,
+    @Bounded() { line }: RrsetWriteQuery,
     @Body() body: RrsetInput,
     @Me() me: Caller,
     @Given() conditions: Conditions,
@@ -78,7 +79,7 @@ export class RrsetsController {
     @OnDomain() domain: OpenDomain,
     @Param('host') host: string,
     @Param('type') type: string,
-    @Query() { line }: RrsetQuery,
+    @Bounded() { line }: RrsetWriteQuery,
     @Me() me: Caller,
     @Given() conditions: Conditions,
   ): Promise<RrsetResult> {

@@ -1,12 +1,17 @@
+import { setTimeout as after } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import { DomainsRepository } from '../../domains/domains.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
+import { requestDeadline } from '../../platform/common/deadline.js';
 import { AppError } from '../../platform/common/errors.js';
 import { Logger } from '../../platform/common/logger.js';
+import { JobReader } from '../../platform/jobs/job-reader.service.js';
 import { type JobRun, Jobs } from '../../platform/jobs/jobs.js';
 
 const JOB = 'records.read-anew';
+/** ms between two looks whether it has ended, for a caller that waits */
+const LOOK_MS = 500;
 
 /** Progress, as the job shows it; another process continues after `last`. */
 interface Progress {
@@ -23,6 +28,7 @@ export class FullResync implements OnModuleInit {
   constructor(
     private readonly repository: DomainsRepository,
     private readonly jobs: Jobs,
+    private readonly reader: JobReader,
     private readonly domains: DomainsService,
     private readonly sync: RecordSyncService,
     private readonly logger: Logger,
@@ -32,11 +38,26 @@ export class FullResync implements OnModuleInit {
     this.jobs.handle(JOB, { run: (_payload, job) => this.run(job) });
   }
 
-  /** Asks for it. @returns the job, and how many cached records are compared with their providers */
-  async begin(): Promise<{ records: number; job_id: number }> {
+  /**
+   * Asks for it, and waits for its end for so long, but no longer than the request has.
+   * @param isGone whether the caller waits no more
+   * @returns the job, how many cached records are compared with their providers, and when it ended; null: it goes on
+   */
+  async begin(
+    waitMs: number,
+    isGone: () => boolean,
+  ): Promise<{ records: number; job_id: number; ended_at: string | null }> {
+    const until = Math.min(performance.now() + waitMs, requestDeadline().work);
     const rows = await this.repository.active();
+    const records = rows.reduce((sum, row) => sum + row.records_count, 0);
     const job_id = await this.jobs.enqueue(JOB, null, JOB);
-    return { records: rows.reduce((sum, row) => sum + row.records_count, 0), job_id };
+    for (;;) {
+      const { state, ended_at } = await this.reader.get(job_id);
+      if (state === 'done' || state === 'failed') return { records, job_id, ended_at };
+      const left = until - performance.now();
+      if (left <= 0 || isGone()) return { records, job_id, ended_at: null };
+      await after(Math.min(LOOK_MS, left));
+    }
   }
 
   private async run(job: JobRun): Promise<{ domains: number; failed: number }> {
