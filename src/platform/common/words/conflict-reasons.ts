@@ -70,11 +70,11 @@ export const CONFLICT_REASONS = {
     'The provider may still carry out an earlier change of {name} now; try again in a minute',
     '提供商现在仍可能执行 {name} 之前的更改；请一分钟后再试',
   ),
-  domain_name_ambiguous: {
-    kind: 'conflict',
-    en: 'Several domains have the name {name}: use the id of one of them ({ids})',
-    zh: '有多个域名名为 {name}：请使用其中一个的 id（{ids}）',
-  },
+  domain_name_ambiguous: say(
+    'conflict',
+    'Several domains have the name {name}: use the id of one of them ({ids})',
+    '有多个域名名为 {name}：请使用其中一个的 id（{ids}）',
+  ),
   zone_private_only: say(
     'conflict',
     'The provider has {name} as a private zone only, which is added by a synchronisation',
