@@ -27,8 +27,8 @@ function isTooDeep(text: string): boolean {
 }
 
 /**
- * Parses a JSON column. Text that is no JSON, or nested too deeply, was not written by us: it is taken, hashed and shown
- * as it is.
+ * Parses a JSON column. Text that is no JSON, or nested too deeply, was not written by us: it is taken, hashed and
+ * shown as it is.
  */
 export function parsed(text: string | null): object | string | null {
   if (text === null || isTooDeep(text)) return text;

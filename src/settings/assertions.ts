@@ -1,8 +1,8 @@
 import { errors, fieldError } from '../platform/common/errors.js';
-import { type FieldError } from '../platform/common/words/codes.js';
 import { randomHex } from '../platform/common/hash.js';
 import { same } from '../platform/common/read-only.js';
 import type { OrUndefined } from '../platform/common/validation.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import type { FieldText } from '../platform/common/words/field-text.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { DEFAULTS, type DocumentName, nulls } from './documents.js';

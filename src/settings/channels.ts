@@ -1,7 +1,7 @@
 import type { Cidr } from '../platform/common/cidr.js';
 import { errors, fieldError } from '../platform/common/errors.js';
-import { type FieldError } from '../platform/common/words/codes.js';
 import { randomHex } from '../platform/common/hash.js';
+import { type FieldError } from '../platform/common/words/codes.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
 import type { NoticeEvent } from '../platform/events/events.js';

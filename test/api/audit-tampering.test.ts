@@ -268,7 +268,8 @@ for (const { kind, skip } of databases('all')) {
     it('names a duplicate number, where no index forbids it', async () => {
       const audit = applicationOf(service.server.dataDir)?.get(AuditService);
       // the last one that is read at once
-      for (let i = (await rows()).length; i < 205; i++) await audit?.append('system', { action: 'test.entry' as 'record.entry' });
+      for (let i = (await rows()).length; i < 205; i++)
+        await audit?.append('system', { action: 'test.entry' as 'record.entry' });
       assert.equal((await verify()).ok, true);
       await db.run(`DROP INDEX audit_logs_seq_uq${kind === 'mysql' ? ' ON audit_logs' : ''}`);
       const { id: _, ...row } = (await rows())[199] as Row;

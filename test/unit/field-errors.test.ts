@@ -14,9 +14,9 @@ import {
   MinLength,
 } from 'class-validator';
 import { allOf, errors, fieldError, fieldErrorsOf } from '../../src/platform/common/errors.js';
-import { type FieldError } from '../../src/platform/common/words/codes.js';
 import { assertUnchanged, same, TakesBack } from '../../src/platform/common/read-only.js';
 import { alsoJudge, validationPipe } from '../../src/platform/common/validation.js';
+import { type FieldError } from '../../src/platform/common/words/codes.js';
 
 class Body {
   @IsString()

@@ -5,7 +5,7 @@ import { errors } from '../../platform/common/errors.js';
 import { currentProtocol, hasUnreadBody } from '../../platform/http/protocol.js';
 import { reads } from './reads.js';
 
-/** Refuses bodies that would be passed over: on routes that read none, and of other types than JSON where one is read. */
+/** Refuses bodies that would be passed over: on routes that read none, and other types than JSON where one is read. */
 @Injectable()
 export class BodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -40,7 +40,7 @@ export class BatchChange extends RecordPatchFields {
   @Max(2147483647)
   record_id?: number;
 
-  /** another word for `record_id`, which records have as they are read; given both, they must be the same @deprecated */
+  /** another word for `record_id`, as records have it; given both, they must be the same @deprecated */
   @IsOptional()
   @IsInt()
   @Min(1)
