@@ -35,7 +35,7 @@ for (const { kind, skip } of databases('all')) {
       );
 
     beforeAll(async () => {
-      service = await startService(kind);
+      service = await startService(kind, { OUTBOUND_ALLOW: '127.0.0.0/8' });
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       account = await addAccount(admin, 'zonefile', {});
