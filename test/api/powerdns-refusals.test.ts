@@ -44,7 +44,7 @@ describeUnless(noPowerdns)('what PowerDNS and zone files do not hold', () => {
         else {
           wrong++;
           refused(answer, 400, 400001);
-          assert.match(answer.data.errors[0].path, /^(value|host|type)$/);
+          assert.match((answer.data as { errors: { path: string }[] }).errors[0]?.path ?? '', /^(value|host|type)$/);
         }
       }
     };

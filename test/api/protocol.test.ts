@@ -61,7 +61,7 @@ class WordsController {
   @Access({ scope: 'ddns' })
   @Audited('words.refused' as 'record.refused')
   refused(): never {
-    throw errors.conflict('is there already');
+    throw errors.conflict('busy');
   }
 }
 
@@ -106,7 +106,10 @@ describe('a controller of a foreign protocol', () => {
     assert.equal(await ask('/words/known', ''), '200 badauth');
     assert.equal(await ask('/words/nothing'), '200 nohost');
     assert.match(await ask('/words/known', basic, { method: 'DELETE' }), /^200 911 /);
-    assert.equal(await ask('/words/refused', basic, { method: 'POST', body: 'no JSON' }), '200 911 is there already');
+    assert.equal(
+      await ask('/words/refused', basic, { method: 'POST', body: 'no JSON' }),
+      '200 911 Somebody else is changing this right now; try again',
+    );
   });
 
   it('is held to scopes, and to the audit log', async () => {
@@ -128,9 +131,9 @@ describe('a controller of a foreign protocol', () => {
   it('is refused in a copy that is paused, by GET too', async () => {
     const installation = applicationOf(service.server.dataDir)?.get(Installation) as Installation;
     installation.assertWorks = () => {
-      throw errors.notReady('this is a copy');
+      throw errors.notReady('database_down');
     };
-    assert.equal(await ask('/words/known'), '200 911 this is a copy');
+    assert.equal(await ask('/words/known'), '200 911 The database is down; trying again');
   });
 });
 

@@ -120,6 +120,8 @@ interface Answers {
   'GET /api/tokens/{id}/uses': TokenUseView[];
   'POST /api/tokens/{id}/rotate': TokenCreated;
   'POST /api/tokens/{id}/explain': Explanation;
+  'GET /api/tokens/{id}': TokenView;
+  'PUT /api/tokens/{id}': TokenView;
   'DELETE /api/tokens/{id}': null;
   'PATCH /api/tokens/{id}/status': TokenView;
   'POST /api/users/{id}/explain': Explanation;

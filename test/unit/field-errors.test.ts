@@ -67,7 +67,7 @@ describe('of several broken rules', () => {
     const seen: unknown[] = [];
     alsoJudge(Body, (good) => {
       seen.push(good);
-      return [fieldError('name', 'exists already', 'duplicate')];
+      return [fieldError('name', 'is not a known field', 'duplicate')];
     });
     const list = await problems({ name: 'abc', size: 0 });
     assert.deepEqual(seen, [{ name: 'abc' }]);
@@ -105,7 +105,7 @@ describe('checks of one change', () => {
   });
   it('let another failure pass', () =>
     assert.rejects(
-      allOf(() => Promise.reject(errors.notFound('Team'))),
+      allOf(() => Promise.reject(errors.notFound('team'))),
       { status: 404 },
     ));
 });

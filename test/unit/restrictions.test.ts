@@ -58,6 +58,7 @@ function allowed(rights: Rights, { domain, action, state, ip }: Request): boolea
     created_at: now(-3 * 86_400_000),
     last_used_at: null,
     username: 'x',
+    language: 'en',
     role: rights.role,
     status: rights.creatorActive ? 1 : 0,
     has_factor: 0,
