@@ -1,5 +1,3 @@
-import type { RecordType } from './rdata.js';
-
 const CERTIFICATE = ['usage', 'selector', 'matching_type', 'certificate_data'] as const;
 const SERVICE = ['priority', 'target', 'parameters'] as const;
 const POSITION = ['degrees', 'minutes', 'seconds', 'hemisphere'] as const;
@@ -8,7 +6,7 @@ const POSITION = ['degrees', 'minutes', 'seconds', 'hemisphere'] as const;
  * What the parts of a value are called, in the order of its text: in mistakes, and in the description of the types. The
  * priority of MX and SRV is a field of its own.
  */
-export const PART_NAMES: Record<RecordType, readonly string[]> = {
+export const PART_NAMES = {
   A: ['address'],
   AAAA: ['address'],
   CNAME: ['target'],
@@ -37,4 +35,4 @@ export const PART_NAMES: Record<RecordType, readonly string[]> = {
   DNSKEY: ['flags', 'protocol', 'algorithm', 'public_key'],
   OPENPGPKEY: ['public_key'],
   SMIMEA: CERTIFICATE,
-};
+} satisfies Record<string, readonly string[]>;

@@ -21,7 +21,7 @@ import { promisify } from 'node:util';
 import { randomHex } from '../../platform/common/hash.js';
 import { assertHeld } from '../kit/http/deadline-context.js';
 import { ProviderError } from '../kit/http/errors.js';
-import { directoryProblem } from './declaration.js';
+import { directoryProblem } from './directory.js';
 
 /**
  * The files of one account. What waits for the disk leaves the event loop; only the comparison and the rename are one
