@@ -5,6 +5,7 @@ import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
 import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { type SharedZone, SharedZones } from '../domains/shared-zones.service.js';
 import { requestDeadline } from '../platform/common/deadline.js';
+import { errors } from '../platform/common/errors.js';
 import { type Held, Leases } from '../platform/database/leases.js';
 import { assertConditions } from '../platform/http/conditions.js';
 import { keyText } from '../providers/kit/rrsets/record-set.js';
@@ -202,6 +203,7 @@ export class ChangeAttempts {
     const left = background && !resumed && !options.atomic;
     const first = left ? [] : next;
     const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt, sealed: connection.sealed };
+    if (requestDeadline().isOver) throw errors.overdue();
     const changeSet = await this.store(job, planned, nets, first, how);
     if (changeSet === null) return resumed ? { changeSet, results: [] } : null;
     if (background) this.answer(job, changeSet);

@@ -198,6 +198,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       stopping: () => this.stopping,
     };
     for (;;) {
+      if (requestDeadline().isOver) throw errors.overdue();
       const attempt: Attempt = await this.attempts.make(job, course);
       switch (attempt.kind) {
         case 'done':
@@ -245,7 +246,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   /**
    * Waits, without a lock, until the provider cannot carry out an earlier change any more, or until a list of it has
    * shown what became of that.
-   * @throws AppError 409001
+   * @throws AppError 409001; 500002 when the request has no time left, and nothing was begun
    */
   private async patience(
     { ids, hosts, until }: Attempt & { kind: 'in-flight' },
@@ -255,7 +256,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const last = at > end ? timeMs() + PROOF_MS : at;
     do {
       if (this.stopping) break;
-      await sleep(Math.max(1, Math.min(last + 1 - timeMs(), TICK_MS)));
+      const left = requestDeadline().work - performance.now();
+      if (left <= 0) throw errors.overdue();
+      await sleep(Math.max(1, Math.min(last + 1 - timeMs(), TICK_MS, left)));
       if (!(await this.inDoubt.isAt(ids, replaces === 'zone' ? null : hosts))) return;
     } while (timeMs() <= last);
     if (at > end || this.stopping) throw errors.conflict('earlier_change_unclear', { until });

@@ -43,7 +43,8 @@ export class ChangeExecutor {
     const { atomic } = options;
     const { heldUntil } = run.held;
     const end = performance.now() + (background && !run.pauses ? LONG_LIST_MS : LIST_MS);
-    const bounds = { deadline: Math.min(end, requestDeadline().work), heldUntil, atomic, only: run.only };
+    const { work, isOver } = requestDeadline();
+    const bounds = { deadline: isOver ? 0 : Math.min(end, work), heldUntil, atomic, only: run.only };
     let ended: { inDoubt: boolean; paused: boolean };
     try {
       ended = await this.pieces(run, chunks, background, stopping, (list) =>

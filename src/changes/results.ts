@@ -2,7 +2,7 @@ import type { AuditEntry } from '../audit/audit.service.js';
 import type { StoredRecord } from '../cache/record-cache.js';
 import { shownValue } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { AppError, because, errors } from '../platform/common/errors.js';
+import { AppError, because, type ErrorData, errors } from '../platform/common/errors.js';
 import { type FieldError } from '../platform/common/words/codes.js';
 import { say } from '../platform/common/words/field-text.js';
 import type { Ended } from './change-sets.js';
@@ -51,7 +51,12 @@ export function assertAllFit(planned: readonly Planned[]): void {
 
 const partsOf = (error: AppError) => {
   const told = (error.data as { errors?: FieldError[] } | undefined)?.errors;
-  return told?.length ? told : [{ path: '', message: error.message, code: 'conflict' as const }];
+  if (told?.length) return told;
+  const { reason, params } = (error.data ?? {}) as Partial<ErrorData>;
+  // the reason is what a client, and a translation, tells it by
+  return [
+    { path: '', message: error.message, code: 'conflict' as const, ...(reason && { params: { ...params, reason } }) },
+  ];
 };
 
 /** Bytes of values that a list keeps, before and after: a short list can name long values thousands of times. */

@@ -43,7 +43,10 @@ export class DeadlineInterceptor implements NestInterceptor {
 const overdue = (deadline: Deadline, reading: boolean): Observable<never> =>
   new Observable((waiting) => {
     const end = () => {
-      if (Number.isFinite(deadline.answer)) waiting.error(new OutboundError('unavailable', OVERDUE, !reading));
+      if (!Number.isFinite(deadline.answer)) return;
+      // a later write may have been made by the time that this one would begin
+      deadline.isOver = !reading;
+      waiting.error(new OutboundError('unavailable', OVERDUE, !reading));
     };
     let timer: NodeJS.Timeout | undefined;
     const arm = () => {

@@ -63,7 +63,10 @@ export class ProviderView {
   guide!: string;
   /** alternatives: the required fields of one list must be filled in */
   credentials!: CredentialFieldView[][];
-  /** the same alternatives by keys, in the order of `credentials`: the first whose required fields are there counts */
+  /**
+   * the same alternatives by keys, in the order of `credentials`: the first whose required fields are there counts, or
+   * a later one that has these and more
+   */
   alternatives!: AlternativeView[];
   capabilities!: CapabilitiesView;
 }

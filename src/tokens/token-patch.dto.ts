@@ -18,6 +18,7 @@ import {
 import { Role, SCOPES, type Scope } from '../access/access.js';
 import { TakesBack } from '../platform/common/read-only.js';
 import { Check, IsOmittable, IsTime, MAX_ID, NestedList } from '../platform/common/validation.js';
+import { ruleText } from '../platform/common/words/field-text.js';
 import { isCidr } from '../settings/checks.js';
 import { RULE_LIMITS } from './rules/compiled-rules.js';
 import { TokenView } from './token.dto.js';
@@ -35,7 +36,7 @@ export class TokenPatch {
   /** label */
   @IsOmittable()
   @IsString()
-  @Matches(/\S/, { message: '$property must not be blank' })
+  @Matches(/\S/, { message: ruleText('must not be blank') })
   @MaxLength(255)
   name?: string;
 

@@ -238,13 +238,15 @@ export class TokensService implements OnModuleInit {
     const narrowed = await this.tokens.narrowed();
     const named = [...new Set(narrowed.flatMap((token) => token.allowed_domains))];
     const known = await this.domains.existing(named);
-    const stays = (domain: number) => known.has(domain);
+    const gone = new Set(named.filter((domain) => !known.has(domain)));
+    const isGone = (domain: number) => gone.has(domain);
     for (const { id, allowed_domains } of narrowed) {
-      if (allowed_domains.every(stays)) continue;
+      if (!allowed_domains.some(isGone)) continue;
       await this.db.transaction(async (manager) => {
         const token = await this.tokens.lock(id, manager);
-        if (!token) return;
-        const left = token.allowed_domains.filter(stays);
+        // its list may have been changed since it was read, to domains that were not looked at here
+        if (!token?.allowed_domains.some(isGone)) return;
+        const left = token.allowed_domains.filter((domain) => !isGone(domain));
         await this.tokens.update(id, left.length ? { allowed_domains: left } : NO_DOMAINS, manager);
       });
     }

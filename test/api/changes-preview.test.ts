@@ -9,7 +9,7 @@ import { Db } from '../../src/platform/database/db.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { applicationOf } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
-import { done, made, startWorld, type World } from '../support/world.js';
+import { done, made, startWorld, until, type World } from '../support/world.js';
 
 const TABLES = [
   'dns_records',
@@ -56,6 +56,8 @@ describeUnless(noPowerdns)('previews of changes', () => {
       { op: 'delete', id: a },
       { op: 'delete', id: 999_999 },
     ];
+    // the entries of the log are linked behind the answers
+    await until('none waits', async () => !(await app.get(Db).rows('SELECT * FROM audit_pending')).length);
     const before = await everything();
     const { planned, nets } = await app.get(Planner).preview('system', domain, edits);
     assert.deepEqual(await everything(), before);

@@ -51,7 +51,7 @@ for (const { kind, skip } of databases('sqlite')) {
         admin.put(set, { values: ['192.0.2.3'] }, { 'if-match': '*' }),
         admin.delete(set, undefined, { 'if-match': '*' }),
       ])
-        assert.equal(refused(await call, 412, 412001).data, undefined);
+        assert.deepEqual(refused(await call, 412, 412001).data, { reason: 'if_match' });
       await world.agree();
     });
 
@@ -70,7 +70,7 @@ for (const { kind, skip } of databases('sqlite')) {
     it('who may not read is told that it is another one, and nothing of it', async () => {
       const { token } = made(await admin.post('/api/tokens', { name: 'blind', allowed_services: ['records:write'] }));
       const answer = await world.server.as(token).put(set, { values: ['192.0.2.4'] }, { 'if-match': '"other"' });
-      assert.equal(refused(answer, 412, 412001).data, undefined);
+      assert.deepEqual(refused(answer, 412, 412001).data, { reason: 'if_match' });
     });
 
     it('a domain is changed and deleted only where people have not changed it since', async () => {

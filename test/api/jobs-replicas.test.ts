@@ -83,7 +83,7 @@ for (const [i, { kind, skip }] of databases('postgresql', 'mysql').entries()) {
             ['account.sync', `account.sync|${world.account}`, 'running', null],
           );
           assert.deepEqual(progress, { zones: 1, done: 0, failed: 0, reading: [world.zone], errors: [] });
-          assert.deepEqual(refused(await sync(), 409, 409001).data, { job_id: id });
+          assert.deepEqual(refused(await sync(), 409, 409001).data, { job_id: id, reason: 'job_runs' });
           refused(await world.admin.post(`/api/system/jobs/${id}/retry`), 409, 409001);
           open();
           await until('it is done', async () => (await job()).state === 'done');

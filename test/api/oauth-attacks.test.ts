@@ -103,7 +103,10 @@ describe('sign-in with a malicious issuer', () => {
       it(`${name} is refused`, async () => {
         const before = await people();
         const answer = refused(await withToken(make), 401, 401001);
-        assert.deepEqual([answer.msg, answer.data], ['The sign-in could not be verified; start again', undefined]);
+        assert.deepEqual(
+          [answer.msg, answer.data],
+          ['The sign-in could not be verified; start again', { reason: 'sign_in_unverified' }],
+        );
         assert.equal(await people(), before);
         const { list } = done(await service.admin.get('/api/audit/logs?action=auth.login_failed&limit=1'));
         assert.equal(list[0].target?.name, 'odd');

@@ -41,7 +41,7 @@ for (const { kind, skip } of databases('sqlite')) {
     const asked = (answer: Answer): string => {
       assert.deepEqual([answer.status, answer.code], [200, -2], answer.msg);
       const { challenge_id, ...rest } = answer.data as { challenge_id: string };
-      assert.deepEqual(rest, { types: ['totp', 'recovery'] });
+      assert.deepEqual(rest, { types: ['totp', 'recovery'], reason: 'second_factor_needed' });
       assert.match(challenge_id, /^[0-9a-f]{64}$/);
       return challenge_id;
     };

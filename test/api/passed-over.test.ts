@@ -104,6 +104,7 @@ describe('what a request says and its route does not read', () => {
   const BODIES: [string, Sent][] = [
     ['a JSON body', { body: '{"unheard_of": 1}', headers: JSON_TYPE }],
     ['a chunked JSON body', { body: '{"unheard_of": 1}', headers: { ...JSON_TYPE, ...CHUNKED } }],
+    ['a JSON list', { body: '[]', headers: JSON_TYPE }],
     ['a form', { body: 'unheard_of=1', headers: FORM }],
     ['a chunked body without a type', { body: 'x', headers: CHUNKED }],
   ];

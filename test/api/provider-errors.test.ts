@@ -18,6 +18,7 @@ describeUnless(noPowerdns)('what a failure says', () => {
   const told = (kind: string, retryable: boolean, applied: string) => ({
     provider: 'powerdns',
     kind,
+    reason: `provider_${kind}`,
     retryable,
     applied,
   });

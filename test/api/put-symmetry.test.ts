@@ -79,6 +79,8 @@ for (const { kind, skip } of databases('all')) {
         readOnly,
       });
       const member = `/api/teams/${team}/members/${user}`;
+      const rules = [{ effect: 'allow', hosts: ['www'] }];
+      const token = made(await admin.post('/api/tokens', { name: 'ci', rules })).tokenData.id;
       things = {
         '/api/users/{id}': plain(
           `/api/users/${user}`,
@@ -100,6 +102,11 @@ for (const { kind, skip } of databases('all')) {
           `/api/accounts/${secret}`,
           { remark: 'changed' },
           { id: 99, provider: 'zonefile', owner_id: 99, domains_count: 7, last_sync_at: 'now', last_error: 'x' },
+        ),
+        '/api/tokens/{id}': plain(
+          `/api/tokens/${token}`,
+          { end_time: '2099-01-01T00:00:00.000Z' },
+          { id: 99, user_id: 99, created_at: '2020-01-01T00:00:00.000Z' },
         ),
         '/api/tunnels/{id}': plain(
           `/api/tunnels/${tunnel}`,

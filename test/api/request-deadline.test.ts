@@ -291,3 +291,41 @@ describeUnless(noPowerdns)('a write with `wait`', () => {
     }
   });
 });
+
+describeUnless(noPowerdns)('a write behind one that the provider may still carry out', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld('sqlite', { UNCLEAR_AFTER_MS: '20000' });
+  });
+  afterAll(() => world?.stop());
+
+  it('is not begun after its request has ended, and so does not undo a later one', async () => {
+    const { admin, proxy, domain } = world;
+    const set = `/api/domains/${domain}/rrsets/late/A` as const;
+    done(await admin.put(set, { values: ['192.0.2.1'] }));
+    const { open, opened } = gate();
+    let writes = 0;
+    proxy.fault = async ({ method }, forward) => {
+      if (method === 'PATCH' && !writes++) await opened;
+      return forward();
+    };
+    const first = refused(await admin.put(`${set}?wait=1`, { values: ['192.0.2.2'] }), 500, 500002);
+    assert.equal(first.data.applied, 'unknown');
+    const second = refused(await admin.delete(`${set}?wait=1`), 500, 500002);
+    assert.equal(second.data.applied, 'no');
+    open();
+    await until('the first one has an end', async () => {
+      await admin.get(`/api/domains/${domain}/records?refresh=true`);
+      return (await openIntents(world)) === 0;
+    });
+    done(await admin.put(set, { values: ['192.0.2.3'] }));
+    await until('nothing is under way', async () => (await openIntents(world)) === 0);
+    // longer than a writer waits between two looks
+    await sleep(1_500);
+    const held = done(await admin.get(`/api/domains/${domain}/records?refresh=true&host=late`)).list;
+    assert.deepEqual(
+      held.map(({ value }) => value),
+      ['192.0.2.3'],
+    );
+  });
+});

@@ -69,7 +69,10 @@ for (const { kind, skip } of databases('sqlite')) {
     it('is asked for after the password, and never before it', async () => {
       const { secret } = await enrol(await person('ben'));
       const asked = await login('ben');
-      assert.deepEqual([asked.status, asked.code, asked.data], [200, -2, { types: ['totp', 'recovery'] }]);
+      assert.deepEqual(
+        [asked.status, asked.code, asked.data],
+        [200, -2, { types: ['totp', 'recovery'], reason: 'second_factor_needed' }],
+      );
       assert.ok(asked.msg);
       refused(await login('ben', { password: 'wrong' }), 401, 401001);
       refused(await login('ben', { password: 'wrong', totpCode: await codeOf(secret) }), 401, 401001);
@@ -253,7 +256,10 @@ for (const { kind, skip } of databases('sqlite')) {
       done(await ci.get('/api/accounts'));
       await settings(2);
       const answer = refused(await ci.get('/api/accounts'), 403, 403001);
-      assert.deepEqual([answer.msg, answer.data], [NO_FACTOR, { required: '2fa' }]);
+      assert.deepEqual(
+        [answer.msg, answer.data],
+        [NO_FACTOR, { required: '2fa', reason: 'creator_lacks_second_factor' }],
+      );
       assert.deepEqual(await explain(), { allowed: false, reason: NO_FACTOR, rule: null, source: 'creator' });
       const me = done(await shown.get('/api/auth/me')).id;
       const user = { domain_id: 1, action: 'read', host: 'www', type: 'A' };

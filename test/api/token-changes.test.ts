@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/platform/common/clock.js';
 import type { Db } from '../../src/platform/database/db.js';
+import { TokensService } from '../../src/tokens/tokens.service.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
-import { type Client, startService } from '../support/server.js';
+import { applicationOf, type Client, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
@@ -269,6 +270,28 @@ for (const { kind, skip } of databases('all')) {
         assert.ok(!allowed_domains.includes(going));
         assert.equal(is_active, allowed_domains.length > 0);
       }
+    });
+
+    it('a list that was changed since a deletion looked at it loses nothing but what is gone', async () => {
+      const tokens = applicationOf(service.server.dataDir)?.get(TokensService) as TokensService;
+      const { domains } = tokens as unknown as { domains: { existing: (ids: number[]) => Promise<Set<number>> } };
+      const { existing } = domains;
+      const gone = await addDomain(admin, account, 'raced.example', true);
+      const { path } = await create(admin, { allowed_domains: [gone] });
+      const other = await create(admin, { allowed_domains: [gone, ids[0]] });
+      await db.run('DELETE FROM domains WHERE id = ?', [gone]);
+      // its look is over, and the lists are changed before it locks them
+      domains.existing = async (named) => {
+        domains.existing = existing;
+        const known = await existing.call(domains, named);
+        done(await admin.put(path, { allowed_domains: [ids[1]] }));
+        done(await admin.put(other.path, { allowed_domains: [] }));
+        return known;
+      };
+      await tokens.forgetGone();
+      const [narrow, whole] = [done(await admin.get(path)), done(await admin.get(other.path))];
+      assert.deepEqual([narrow.allowed_domains, narrow.is_active], [[ids[1]], true]);
+      assert.deepEqual([whole.allowed_domains, whole.is_active], [[], true]);
     });
   });
 }

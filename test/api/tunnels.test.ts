@@ -705,7 +705,7 @@ for (const { kind, skip } of databases('sqlite', 'mysql')) {
     it('are deleted with their account when that is forced, and stay at the provider', async () => {
       const other = await addAccount(admin, 'cloudflare', { api_token: 'other', endpoint: cloudflare.url });
       const tunnel = await add({ account_id: other });
-      assert.match(refused(await admin.delete(`/api/accounts/${other}`), 409, 409001).msg, /has 1 tunnels/);
+      assert.match(refused(await admin.delete(`/api/accounts/${other}`), 409, 409001).msg, /and 1 tunnels/);
       done(await admin.delete(`/api/accounts/${other}?force=true`));
       refused(await admin.get(`/api/tunnels/${tunnel.id}`), 404, 404001);
       assert.equal(remote(tunnel.tunnel_id)?.deleted_at, null);

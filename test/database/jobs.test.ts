@@ -276,7 +276,7 @@ for (const { kind, skip } of databases('all')) {
       assert.equal(await a.jobs.enqueue('keyed', 5, 'k'), ids[0]);
       const conflict = await b.jobs.start('keyed', 6, 'k', 1000).catch((error: unknown) => error);
       assert.ok(conflict instanceof AppError);
-      assert.deepEqual([conflict.code, conflict.data], [409001, { job_id: ids[0] }]);
+      assert.deepEqual([conflict.code, conflict.data], [409001, { job_id: ids[0], reason: 'job_runs' }]);
       hold.open();
       await until('it is done', async () => (await state(a, 'keyed')) === 'done');
       assert.deepEqual(await b.jobs.start('keyed', 7, 'k', 5000), { id: ids[0], ended: true, result: undefined });

@@ -108,6 +108,6 @@ export async function enrolled(world: Passkeys): Promise<Person & { key: SoftAut
 export const refusedLogin = (answer: Answer, what?: string): void =>
   assert.deepEqual(
     [answer.status, answer.code, answer.msg, answer.data],
-    [401, 401001, 'The passkey was refused', undefined],
+    [401, 401001, 'The passkey was refused', { reason: 'passkey_refused' }],
     what,
   );

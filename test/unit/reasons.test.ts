@@ -31,7 +31,9 @@ function page(): string {
     'Every error has `data.reason`, a word that a program tells it apart by and whose meaning never changes, and',
     '`data.params`, the values that stand as `{name}` in its words. `msg` is for people: Chinese where `Accept-Language`',
     'prefers `zh`, English where it prefers `en`, else in the language of the signed-in user. `msg` of 404001 names a thing',
-    'by `params.what`. What a provider said stays as it said it. Written by `UPDATE_DOCS=1 npx jest test/unit/reasons`.',
+    'by `params.what`. What a provider said stays as it said it; `msg` within the outcomes of a list and within stored',
+    'changes is English, with `data.reason` beside it. `changes_do_not_fit` has the code of the first change that does not',
+    'fit. Written by `UPDATE_DOCS=1 npx jest test/unit/reasons`.',
     '',
   ];
   return [...head, ...rows].join('\n');

@@ -49,7 +49,7 @@ const derived = (list: TokenRule[]) =>
 const states = Object.entries(VALUES).flatMap(([type, list]) =>
   list.flatMap((value) =>
     ['www', '@', 'a.dev', '*.dev', 'x.y'].flatMap((host) =>
-      [30, 300].flatMap((seconds) => [1, 2].map((domain) => ({ domain, host, type, value, ttl: seconds }))),
+      [0, 30, 300].flatMap((seconds) => [1, 2].map((domain) => ({ domain, host, type, value, ttl: seconds }))),
     ),
   ),
 );

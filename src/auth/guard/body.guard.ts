@@ -14,9 +14,14 @@ export class BodyGuard implements CanActivate {
     const isUnread = hasUnreadBody(request);
     if (reads(RouteParamtypes.BODY, context.getHandler(), context.getClass())) {
       if (isUnread) throw errors.field('body', 'must be sent as application/json', 'format');
-    } else if (isUnread || Object.keys(request.body ?? {}).length) {
+    } else if (isUnread || !isEmpty(request.body)) {
       throw errors.field('body', 'is not read here: leave it out', 'unknown');
     }
     return true;
   }
 }
+
+/** Whether a body says nothing: none, or an object without fields. */
+const isEmpty = (body: unknown): boolean =>
+  body === undefined ||
+  (typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0);

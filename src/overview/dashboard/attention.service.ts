@@ -27,8 +27,9 @@ const DAY_MS = 86_400_000;
 const NOTICE_DAYS = 30;
 /** what ends within so many days is critical */
 const CRITICAL_DAYS = 7;
-/** rows that are judged at once, for tokens with rules */
+/** rows that are judged at once, for tokens with rules, and in all */
 const BATCH = 500;
+const MOST_JUDGED = 5_000;
 /** characters of what went wrong */
 const MAX_WORDS = 300;
 const WORST = ['critical', 'warning', 'hint'];
@@ -224,7 +225,8 @@ export class AttentionService {
   }
 
   private async failingJobs({ me, limit }: Asked): Promise<Found | null> {
-    if (!isWhole(me) || !mayRead(me, '*')) return null;
+    // as `GET /api/system/jobs`
+    if (me.role < Role.Super || !isWhole(me) || !mayRead(me, '*')) return null;
     const { total, list } = await this.jobs.list({ failing: true, page: 1, limit });
     const view = (job: (typeof list)[number]) => {
       const text = cut(`The job ${job.subject ?? job.name} fails${job.last_error ? `: ${job.last_error}` : ''}`);
@@ -247,7 +249,7 @@ function ofToken({ token }: Principal): DomainAccess | null {
 }
 
 /**
- * The first rows that may be seen, and how many there are.
+ * The first rows that may be seen, and how many there are, with rules of the first 5 000.
  * @param may null: all of them
  */
 async function judged<T>(
@@ -257,13 +259,14 @@ async function judged<T>(
 ): Promise<Counted<T>> {
   if (!may) return read(limit, 0);
   const seen: Counted<T> = { rows: [], total: 0 };
-  for (let skip = 0; ; skip += BATCH) {
+  for (let skip = 0; skip < MOST_JUDGED; skip += BATCH) {
     const { rows } = await read(BATCH, skip);
     for (const row of rows) {
       if (due()) await turn();
       if (!may(row)) continue;
       if (seen.total++ < limit) seen.rows.push(row);
     }
-    if (rows.length < BATCH) return seen;
+    if (rows.length < BATCH) break;
   }
+  return seen;
 }

@@ -86,9 +86,9 @@ export class AttentionItem {
   /**
    * `registration_ending`: within the longest of `expiry_notice_days`, 30 days where there are none.
    * `certificate_ending`: it should have been renewed. `delegation_broken`: critical at the last check.
-   * `domain_missing`: its provider does not list it. `sync_failed`, `account_paused`, `account_held`: of an account. `failover_held`,
-   * `failover_backup`: of a rule that is followed. `change_in_doubt`: nobody knows yet whether it was applied.
-   * `change_held`: the rest of a list waits for a confirmation. `job_failing`: a job failed, or has stopped
+   * `domain_missing`: its provider does not list it. `sync_failed`, `account_paused`, `account_held`: of an account.
+   * `failover_held`, `failover_backup`: of a rule that is followed. `change_in_doubt`: nobody knows yet whether it was
+   * applied. `change_held`: the rest of a list waits for a confirmation. `job_failing`: a job failed, or has stopped
    */
   @ApiProperty({ enum: ATTENTION_KINDS })
   kind!: AttentionKind;

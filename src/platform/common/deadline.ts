@@ -23,6 +23,9 @@ export class Deadline {
   /** ms that one call may wait for a slot or a rate limiter, within the deadline. */
   patience = Number.POSITIVE_INFINITY;
 
+  /** Whether a write was answered as late: it stays so when the limit is removed, and nothing of it begins any more. */
+  isOver = false;
+
   /** Called when the deadline moved forward. */
   moved: () => void = () => undefined;
 

@@ -46,6 +46,8 @@ export function answerShort<T>(response: Response, rows: readonly T[], query: Pa
 type Value = string | number | boolean | null;
 
 function compare(one: Value, other: Value): number {
-  const [a, b] = [one, other].map((v) => (typeof v === 'string' ? v.toLowerCase() : (v ?? ''))) as [string, string];
+  // nothing comes first
+  if (one === null || other === null) return Number(other === null) - Number(one === null);
+  const [a, b] = [one, other].map((v) => (typeof v === 'string' ? v.toLowerCase() : v)) as [string, string];
   return a < b ? -1 : a > b ? 1 : 0;
 }

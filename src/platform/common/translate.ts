@@ -12,6 +12,12 @@ interface Told {
 
 const listed = (errors: readonly FieldError[]) => errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
 
+/** A change of a list that does not fit for another reason than a wrong field has that reason in its params. */
+function fieldIn(language: MessageLanguage, field: FieldError): string {
+  const { reason, ...params } = field.params ?? {};
+  return isReason(reason) ? wordsOf(language, reason, params as Params) : fieldMessageIn(language, field);
+}
+
 /** An error with its message, and those of its fields, in a language. The rest stays as it is. */
 export function inLanguage(error: AppError, language: MessageLanguage): AppError {
   if (language === 'en') return error;
@@ -20,11 +26,14 @@ export function inLanguage(error: AppError, language: MessageLanguage): AppError
   // what a provider said stays as it is, inside of our words
   const values = REASONS[reason].kind === 'provider' ? { ...params, words: error.message } : params;
   const english = wordsOf('en', reason, values);
-  const words = wordsOf(language, reason, values);
+  const own = wordsOf(language, reason, values);
   const fields = errors?.map((field) => ({
     ...field,
-    message: field.message === english ? words : fieldMessageIn(language, field),
+    message: field.message === english ? own : fieldIn(language, field),
   }));
+  // a refused list says why its first change does not fit
+  const first = reason === 'changes_do_not_fit' ? fields?.[0]?.message : undefined;
+  const words = first === undefined ? own : wordsOf(language, reason, { ...values, words: first });
   const before = error.message.endsWith(english) ? error.message.slice(0, -english.length) : '';
   const message = reason === 'invalid_fields' && fields ? listed(fields) : before + words;
   const data = fields ? { ...(error.data as Told), errors: fields } : error.data;

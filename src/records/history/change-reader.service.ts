@@ -181,6 +181,9 @@ export class ChangeReader {
 
 const none = (): Counts => ({ pending: 0, applied: 0, failed: 0, unknown: 0, not_tried: 0 });
 
+/** Instead of why a list is held, which may name records that a token with rules may not read. */
+const HELD = 'The right of whoever asked for it has ended';
+
 /** What rules write themselves names values, of which a token with rules may read just some. */
 const OWN_WORDS: readonly Door[] = ['failover', 'tunnel'];
 
@@ -194,6 +197,7 @@ function setView(
   const { paused_until, cancelled_at } = row;
   const { user_id, username, token_id, token_name } = row;
   const comment = rules && OWN_WORDS.includes(door) ? '' : row.comment;
+  const why = rules && hold_reason !== null ? HELD : hold_reason;
   const actor = { type: row.actor_type as 'user', user_id, username, token_id, token_name };
   return {
     id,
@@ -207,7 +211,7 @@ function setView(
     state,
     total,
     counts,
-    hold_reason,
+    hold_reason: why,
     created_at,
     ended_at: finished_at,
     finished_at,

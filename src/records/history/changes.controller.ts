@@ -34,9 +34,9 @@ export class ChangesController {
    * the same `data` when all failed, or any with `fail=any`. More than 200 changes go on in the background (202),
    * unless they end within `wait` seconds: `GET /api/domains/:domain_id/changes/:changeSetId`, which `Location` names,
    * shows how far they are. Rights are judged when the list is accepted, and once more before each piece of it: where
-   * they ended the rest is held. While the provider is away such a list pauses (`paused_until`), and goes on by itself for a day;
-   * other writers of the domain are let in between its pieces. An atomic one is carried out in one go, and ends with
-   * the first failure.
+   * they ended the rest is held. While the provider is away such a list pauses (`paused_until`), and goes on by
+   * itself for a day; other writers of the domain are let in between its pieces. An atomic one is carried out in one
+   * go, and ends with the first failure.
    */
   @Post('records/batch')
   @HttpCode(200)

@@ -118,7 +118,7 @@ function compileRule(rule: TokenRule, bounded: boolean, pattern: Pattern | null 
   const domains = rule.domains && new Set(rule.domains);
   const types = rule.types && new Set(rule.types);
   const hosts = rule.hosts && bounded ? hostTest(rule.hosts, effect === 'deny') : null;
-  const [shortest, longest] = [rule.ttl?.min ?? 1, rule.ttl?.max ?? Number.POSITIVE_INFINITY];
+  const [shortest, longest] = [rule.ttl?.min ?? 0, rule.ttl?.max ?? Number.POSITIVE_INFINITY];
   const ofType = (type: string) =>
     types ? types.has(type) : !(rule.hosts && effect === 'allow' && DELEGATING.has(type));
   const isAbout = (domainId: number, action: Action, { type, ttl }: RecordState) =>

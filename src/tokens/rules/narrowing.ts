@@ -38,6 +38,16 @@ function valuesWithin(inner: Values | undefined, outer: Values | undefined): boo
   );
 }
 
+function ttlsWithin(inner: TokenRule['ttl'], outer: TokenRule['ttl']): boolean {
+  if (!outer) return true;
+  if (!inner) return false;
+  // what is judged before its TTL is known has one of 0
+  return (
+    (inner.min ?? 0) >= (outer.min ?? 0) &&
+    (inner.max ?? Number.POSITIVE_INFINITY) <= (outer.max ?? Number.POSITIVE_INFINITY)
+  );
+}
+
 /** Whether everything that `inner` meets is certainly met by `outer`, a rule of the same effect. */
 const covers = (outer: TokenRule, inner: TokenRule): boolean =>
   within(inner.domains, outer.domains) &&
@@ -45,8 +55,7 @@ const covers = (outer: TokenRule, inner: TokenRule): boolean =>
   typesWithin(inner, outer) &&
   within(inner.actions ?? ACTIONS, outer.actions ?? ACTIONS) &&
   valuesWithin(inner.values, outer.values) &&
-  (inner.ttl?.min ?? 1) >= (outer.ttl?.min ?? 1) &&
-  (inner.ttl?.max ?? Number.POSITIVE_INFINITY) <= (outer.ttl?.max ?? Number.POSITIVE_INFINITY);
+  ttlsWithin(inner.ttl, outer.ttl);
 
 const hasPattern = ({ values }: TokenRule) => values?.text?.pattern !== undefined;
 

@@ -96,6 +96,30 @@ describe('single changes of one zone that come at once', () => {
     await Promise.all([first, other, alone]);
   });
 
+  it('that have little time are sent apart from those with much, and cut no other one short', async () => {
+    const { calls, apply } = slow();
+    const [little, much] = [performance.now() + 8_000, performance.now() + 60_000];
+    const all = [
+      apply(ZONE, [create('a')]),
+      apply(ZONE, [create('b')], { deadline: much }),
+      apply(ZONE, [create('c')], { deadline: little }),
+      apply(ZONE, [create('d')], { deadline: much }),
+    ];
+    for (const at of [0, 1, 2]) {
+      calls[at]?.end();
+      await soon();
+    }
+    await Promise.all(all);
+    assert.deepEqual(
+      calls.map(({ hosts, deadline }) => [hosts, deadline]),
+      [
+        [['a'], undefined],
+        [['b', 'd'], much],
+        [['c'], little],
+      ],
+    );
+  });
+
   it('leave at their deadline while another one is in flight', async () => {
     const { calls, apply } = slow();
     const first = apply(ZONE, [create('a')]);

@@ -82,8 +82,8 @@ function generic({ code, params = {} }: Pick<FieldError, 'code' | 'params'>): st
 
 /**
  * The message of a wrong field in a language. It is found by its English text, so that nothing but the field error has
- * to be kept or sent: errors of lists, stored outcomes and errors of another process are translated as well. What the
- * catalogue does not have gets a general sentence of its code.
+ * to be kept or sent: errors of lists, and those of another process, are translated as well. What the catalogue does
+ * not have gets a general sentence of its code.
  */
 export const fieldMessageIn = (language: MessageLanguage, error: FieldError): string =>
   language === 'en' ? error.message : (chineseOf(error.message) ?? generic(error) ?? error.message);

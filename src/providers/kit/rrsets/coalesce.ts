@@ -5,6 +5,8 @@ import { notTried } from '../records/outcomes.js';
 
 /** ms that a waiter must have left to join a call, since the call ends with the earliest deadline in it */
 const LEAST_MS = 5_000;
+/** ms below which the time that a waiter has left is short: it joins a call of such, and cuts no other one short */
+const SHORT_MS = 15_000;
 
 interface Waiter {
   change: Change;
@@ -23,7 +25,8 @@ interface Waiter {
  * while another is in flight wait for its answer and are then sent as one list. That saves calls, and never are two
  * single changes of one zone in flight at once. Lists of several changes, and changes with a condition (`only`), are
  * sent as they come. A single change is always whole, so `atomic` of one does not make the others fail with it. A
- * waiter leaves at its deadline, and does not join a call when its deadline is near.
+ * waiter leaves at its deadline, and does not join a call when its deadline is near. Those who have little time, and
+ * the others, are sent apart, the kind of who has waited longest first.
  * @param most changes in one call
  */
 export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider['apply'] {
@@ -34,7 +37,7 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
 
     /** Sends what waits, call by call, until nothing is left. */
     const drain = async (line: Waiter[]): Promise<void> => {
-      while (line.length) await inOneCall(apply, zone, line.splice(0, most));
+      while (line.length) await inOneCall(apply, zone, takeNext(line, most));
       waiting.delete(zone.id);
     };
     return new Promise((resolve, reject) => {
@@ -58,6 +61,20 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
       void drain(own);
     });
   };
+}
+
+/** Takes those out of a line who go together. */
+function takeNext(line: Waiter[], most: number): Waiter[] {
+  const now = performance.now();
+  const isShort = ({ deadline }: Waiter) => deadline < now + SHORT_MS;
+  const isAble = ({ deadline }: Waiter) => deadline >= now + LEAST_MS;
+  const first = line.find(isAble);
+  const goes = (waiter: Waiter) => !first || !isAble(waiter) || isShort(waiter) === isShort(first);
+  const next = line.filter(goes).slice(0, most);
+  const taken = new Set(next);
+  // in place: who leaves looks for itself in this very list
+  line.splice(0, line.length, ...line.filter((waiter) => !taken.has(waiter)));
+  return next;
 }
 
 /** Sends the changes of those who have time for a call as one list; the others are answered at once. */
