@@ -203,7 +203,6 @@ export class ChangeAttempts {
     const left = background && !resumed && !options.atomic;
     const first = left ? [] : next;
     const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt, sealed: connection.sealed };
-    if (requestDeadline().isOver) throw errors.overdue();
     const changeSet = await this.store(job, planned, nets, first, how);
     if (changeSet === null) return resumed ? { changeSet, results: [] } : null;
     if (background) this.answer(job, changeSet);
@@ -268,6 +267,7 @@ export class ChangeAttempts {
     first: readonly Net[],
     how: How,
   ): Promise<number | null> {
+    if (requestDeadline().isOver) throw errors.overdue();
     if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, ...how });
     const { changeSet } = resumes;
     return (await this.sets.takeUp(changeSet, planned, nets, first, how)) ? changeSet : null;

@@ -21,8 +21,8 @@ export class SyncController {
    * read within `wait` seconds (50 unless given), else 202 with the job that goes on, or begins when there is a place
    * for it: `GET /api/system/jobs/:id`, which `Location` names, shows how far it is. 409001 while another one of
    * this account runs; 500002 when the provider fails. A list without any zone, or with less than half of four or more
-   * known ones, changes nothing: 409002 with what would be marked as missing; `confirm=true` accepts it. A domain that would lose
-   * more than half of twenty or more records counts as failed, and is accepted by itself:
+   * known ones, changes nothing: 409002 with what would be marked as missing; `confirm=true` accepts it. A domain
+   * that would lose more than half of twenty or more records counts as failed, and is accepted by itself:
    * `GET /api/domains/:id/records?refresh=true&confirm=true`.
    */
   @Post()
