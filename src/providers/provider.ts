@@ -166,6 +166,9 @@ export const text = (key: string, label: string, more: Partial<CredentialField> 
 export const secret = (key: string, label: string, more: Partial<CredentialField> = {}): CredentialField =>
   text(key, label, { secret: true, ...more });
 
+/** The entries of a credential of the kind `list`; none where it was left empty. */
+export const listed = (value = ''): string[] => value.split(/[\s,]+/).filter(Boolean);
+
 /** What a provider can do. Everything not said is "no". */
 export interface Capabilities {
   /** types that can be written; others are shown read-only */

@@ -7,7 +7,7 @@ import { cachedToken } from '../kit/http/token-cache.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { readEach } from '../kit/values/unreadable.js';
 import { refuseText } from '../kit/values/value-limits.js';
-import type { Change, Connect, RemoteZone } from '../provider.js';
+import { type Change, type Connect, listed, type RemoteZone } from '../provider.js';
 
 /** A record (recorded 2019): all values are texts, `@` is the zone, also as a target; names have no final dot. */
 type ApiRecord = { id: string; hostname: string; type: string; priority?: string; destination: string } & {
@@ -102,7 +102,7 @@ export const connect: Connect = (credentials, context) => {
       await session.get();
     },
     async listZones() {
-      const names = (credentials.domains ?? '').split(/[\s,]+/).filter(Boolean);
+      const names = listed(credentials.domains);
       if (names.length) return Promise.all(names.map(async (name) => remoteZone((await info(toAscii(name))).name)));
       const all = await call<{ domainname?: string }[]>('listallDomains', {});
       if (!Array.isArray(all)) throw cutShort('domains');

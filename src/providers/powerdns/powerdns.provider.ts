@@ -6,7 +6,7 @@ import { RateLimiter } from '../kit/http/rate-limiter.js';
 import { fromSets } from '../kit/rrsets/from-rrsets.js';
 import { leastWork, type PlainSet, plainSets, provenSearch, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
 import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
-import type { Connect, Credentials, RemoteZone } from '../provider.js';
+import { type Connect, type Credentials, listed, type RemoteZone } from '../provider.js';
 
 /** More than a name has records: a search that answers so many may be cut. */
 const SEARCH_MAX = 2000;
@@ -79,7 +79,7 @@ export const connect: Connect = (credentials, context) => {
       replaceSets: (zone, sets) => write(zone, sets.map(apiChange(zone))).then(() => true),
     }),
     async createZone(name) {
-      const nameservers = (credentials.nameservers ?? '').split(/[\s,]+/).filter(Boolean);
+      const nameservers = listed(credentials.nameservers);
       const absolute = nameservers.map((n) => n.replace(/\.?$/, '.'));
       const body = { name: `${name}.`, kind: 'Native', nameservers: absolute };
       const made = await http.post<ApiZone>('/zones', { json: body });

@@ -7,7 +7,7 @@ import { fromList } from '../kit/records/from-records.js';
 import type { RecordVerbs } from '../kit/records/record-verbs.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import { readEach } from '../kit/values/unreadable.js';
-import type { Connect, RemoteZone } from '../provider.js';
+import { type Connect, listed, type RemoteZone } from '../provider.js';
 
 /** As the API has it (recorded 2024; regfish's own client): names and targets absolute, texts as they are. */
 type ApiRecord = { id: number; name: string; type: string; data: string; ttl: number } & Parts;
@@ -19,12 +19,9 @@ type Answer<T> = { response?: T } | undefined;
 const KINDS = { not_found: [15001] };
 const FIELDS = typedFields({ names: { target: 'data', value: 'data' }, dots: true });
 
-export const connect: Connect = ({ api_key = '', domains = '' }, context) => {
+export const connect: Connect = ({ api_key = '', domains }, context) => {
   const http = context.http.extend({ headers: { 'x-api-key': api_key }, ...errorHooks(errorsOf, KINDS) });
-  const names = domains
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(toAscii);
+  const names = listed(domains).map(toAscii);
   const list = (domain: string): Promise<ApiRecord[]> =>
     allPages(byId, async () => {
       const answer = await http.get<Answer<ApiRecord[]>>(`/dns/${encodeURIComponent(domain)}/rr`);

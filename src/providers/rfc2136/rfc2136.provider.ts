@@ -13,6 +13,7 @@ import {
   type Connect,
   type Credentials,
   type DnsProvider,
+  listed,
   ProviderError,
   type RemoteRecord,
   type RemoteZone,
@@ -56,12 +57,9 @@ function keyOf(credentials: Credentials): TsigKey {
   return { name, algorithm, secret: Buffer.from(base64, 'base64') };
 }
 
-function zonesOf({ zones = '' }: Credentials): string[] {
+function zonesOf({ zones }: Credentials): string[] {
   try {
-    const names = zones
-      .split(/[\s,]+/)
-      .filter(Boolean)
-      .map((name) => zoneName(name, 'zones'));
+    const names = listed(zones).map((name) => zoneName(name, 'zones'));
     return names.length ? [...new Set(names)] : refuse('zones: must name at least one zone');
   } catch (error) {
     if (error instanceof InvalidRecord) return refuse(error.message);
