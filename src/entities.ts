@@ -8,7 +8,7 @@ import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.e
 import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
 import { CachedRecord, RecordCount } from './cache/record.entity.js';
-import { ChangeSet, RecordChange } from './changes/in-doubt/change-set.entity.js';
+import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
 import { Certificate, Registration, RegistryServer } from './monitoring/expiry/expiry.entity.js';

@@ -14,11 +14,11 @@ import { ChangeSets, type Ended, type How, type ListOptions } from './change-set
 import type { Net, Planned } from './edits/working-copy.js';
 import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
-import { NOBODY } from './in-doubt/change-sets.repository.js';
+import { NOBODY } from './history/change-sets.repository.js';
+import { mayRead } from './history/who.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { InFlightWrites } from './in-doubt/in-flight-writes.js';
 import { locksOf } from './in-doubt/locks.js';
-import { mayRead } from './in-doubt/who.js';
 import { chunksOf, type Edits, type Names, type Plan, Planner } from './planner.js';
 import { assertAllFit, type Result, resultOf } from './results.js';
 import type { Truth } from './truth.js';

@@ -15,7 +15,7 @@ import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import { Leases } from '../platform/database/leases.js';
 import { ChangeSets } from './change-sets.js';
-import { ChangeSetsRepository, type Leaving } from './in-doubt/change-sets.repository.js';
+import { ChangeSetsRepository, type Leaving } from './history/change-sets.repository.js';
 import { lockOf } from './in-doubt/locks.js';
 import { RecordSyncService } from './in-doubt/record-sync.service.js';
 import { cancelled } from './results.js';

@@ -10,9 +10,9 @@ import { due, turn } from '../platform/common/turns.js';
 import { Db, type SqlValue } from '../platform/database/db.js';
 import { clipped, OutboundError } from '../platform/outbound/outbound-error.js';
 import type { Entry, Net, Planned } from './edits/working-copy.js';
-import type { ChangeState, Door } from './in-doubt/change-set.entity.js';
-import { ChangeSetsRepository, NOBODY } from './in-doubt/change-sets.repository.js';
-import { type ChangeEnd, RecordChangesRepository } from './in-doubt/record-changes.repository.js';
+import type { ChangeState, Door } from './history/change-set.entity.js';
+import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
+import { type ChangeEnd, RecordChangesRepository } from './history/record-changes.repository.js';
 
 /** What is said of a list beside its changes. */
 export interface ListOptions {

@@ -16,7 +16,7 @@ import type { ApplyOptions, Outcome } from '../providers/provider.js';
 import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
 import { recordView } from './edits/record.dto.js';
 import { isIdle, type Net, type Planned } from './edits/working-copy.js';
-import type { ChangeState } from './in-doubt/change-set.entity.js';
+import type { ChangeState } from './history/change-set.entity.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { cancelled, listEntry, singleEntries, storedEntry } from './results.js';
 

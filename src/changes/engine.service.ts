@@ -22,9 +22,9 @@ import {
 } from './attempts.service.js';
 import { ChangeSets, type ListOptions } from './change-sets.js';
 import type { Edit } from './edits/edit.js';
+import { mayRead } from './history/who.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { RecordSyncService } from './in-doubt/record-sync.service.js';
-import { mayRead } from './in-doubt/who.js';
 import type { Edits } from './planner.js';
 import { type Result, storedResult } from './results.js';
 import { Truth } from './truth.js';

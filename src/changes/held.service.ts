@@ -12,9 +12,9 @@ import { Db } from '../platform/database/db.js';
 import { Makers } from '../tokens/makers.service.js';
 import type { RecordState } from '../tokens/rules/token-rules.js';
 import type { Net } from './edits/working-copy.js';
-import { ChangeSetsRepository } from './in-doubt/change-sets.repository.js';
-import { RecordChangesRepository } from './in-doubt/record-changes.repository.js';
-import { readsRecords } from './in-doubt/who.js';
+import { ChangeSetsRepository } from './history/change-sets.repository.js';
+import { RecordChangesRepository } from './history/record-changes.repository.js';
+import { readsRecords } from './history/who.js';
 
 /** changes that are read at once */
 const SOME = 200;

@@ -13,7 +13,7 @@ import type { SetKey } from '../providers/kit/rrsets/record-set.js';
 import type { Action } from '../tokens/rules/token-rules.js';
 import type { Edit, EditOfRow } from './edits/edit.js';
 import { isIdle, type Net, type Planned, WorkingCopy } from './edits/working-copy.js';
-import { mayRead } from './in-doubt/who.js';
+import { mayRead } from './history/who.js';
 import { assertStorable } from './results.js';
 
 /** A list of edits; or the names that it touches, and what it is once their rows are known. */

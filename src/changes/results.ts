@@ -8,7 +8,7 @@ import { say } from '../platform/common/words/field-text.js';
 import type { Ended } from './change-sets.js';
 import { recordView } from './edits/record.dto.js';
 import type { Net, Planned } from './edits/working-copy.js';
-import type { ChangeState, RecordChange } from './in-doubt/change-set.entity.js';
+import type { ChangeState, RecordChange } from './history/change-set.entity.js';
 
 /**
  * What became of one edit: the row's id and the row as it is now (null after a deletion; of a list that went on by

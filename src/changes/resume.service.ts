@@ -18,13 +18,13 @@ import type { Edit } from './edits/edit.js';
 import type { RecordPatch } from './edits/record.dto.js';
 import { defined } from './edits/record-rules.js';
 import { ChangeEngine } from './engine.service.js';
-import type { ChangedRecord, ChangeSet, RecordChange } from './in-doubt/change-set.entity.js';
-import { ChangeSetsRepository, NOBODY } from './in-doubt/change-sets.repository.js';
+import type { ChangedRecord, ChangeSet, RecordChange } from './history/change-set.entity.js';
+import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
+import { type LeftChange, RecordChangesRepository } from './history/record-changes.repository.js';
+import { actorOf } from './history/who.js';
 import { hostsOf } from './in-doubt/evidence.js';
 import { InDoubtChanges, LIST_LIFE_MS } from './in-doubt/in-doubt-changes.js';
 import { MAX_NAMES } from './in-doubt/locks.js';
-import { type LeftChange, RecordChangesRepository } from './in-doubt/record-changes.repository.js';
-import { actorOf } from './in-doubt/who.js';
 import { cancelled } from './results.js';
 
 /** ms between looks for lists that were left */

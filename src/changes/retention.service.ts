@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { SettingsService } from '../settings/settings.service.js';
-import { ChangeSetsRepository } from './in-doubt/change-sets.repository.js';
+import { ChangeSetsRepository } from './history/change-sets.repository.js';
 
 const HOUR_MS = 3_600_000;
 /** sets that go at once: each may have thousands of changes */

@@ -1,7 +1,7 @@
 import { Role, SCOPE_MEANINGS } from '../access/access.js';
 import { AUDIT_NOUNS } from '../access/audit-actions.js';
 import { THEMES } from '../auth/profile/profile.dto.js';
-import { DOORS } from '../changes/in-doubt/change-set.entity.js';
+import { DOORS } from '../changes/history/change-set.entity.js';
 import { DEFAULT_TTL, MAX_TTL, RECORD_TYPES } from '../dns/record.js';
 import { TYPE_PARTS } from '../dns/value-parts.js';
 import { PERMISSIONS } from '../domains/permission.dto.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { ListedChangeSetsRepository, type Scope } from '../../src/changes/in-doubt/listed-change-sets.repository.js';
+import { ListedChangeSetsRepository, type Scope } from '../../src/changes/history/listed-change-sets.repository.js';
 import type { Reader } from '../../src/domains/readable-domains.repository.js';
 import { now } from '../../src/platform/common/clock.js';
 import type { Db, SqlValue } from '../../src/platform/database/db.js';

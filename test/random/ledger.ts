@@ -1,4 +1,4 @@
-import type { ChangedRecord, ChangeState } from '../../src/changes/in-doubt/change-set.entity.js';
+import type { ChangedRecord, ChangeState } from '../../src/changes/history/change-set.entity.js';
 import { shownValue } from '../../src/dns/record.js';
 import type { ProviderDefinition } from '../../src/providers/provider.js';
 import type { Told } from './grounds.js';

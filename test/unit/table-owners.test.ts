@@ -66,10 +66,10 @@ const READS: Record<string, Record<string, string>> = {
   'monitoring/failover/failover-rules.repository.ts': {
     domains: 'the owner of a rule’s domain, who has the slots of its checks, and stands for a maker that is not known',
   },
-  'changes/in-doubt/change-sets.repository.ts': {
+  'changes/history/change-sets.repository.ts': {
     domains: 'the account of what is to be settled; sets outlive their domains',
   },
-  'changes/in-doubt/listed-change-sets.repository.ts': {
+  'changes/history/listed-change-sets.repository.ts': {
     domains: 'sets are shown with the name of their domain, and those of a domain that is gone are not',
   },
   'teams/team-members.repository.ts': { users: 'members are listed, sorted and searched by their names' },

@@ -1,31 +1,7 @@
 import { distinct, type Expectation, type RowValues } from '../../cache/reconcile.js';
 import { type RemoteRecord, sameRecord } from '../../dns/record.js';
-import type { Late } from '../../platform/outbound/outbound-error.js';
-import type { ChangedHosts } from './change-set.entity.js';
-
-/** A change that was sent to the provider, and of which nobody knows whether it was applied. */
-export interface InDoubtChange {
-  id: number;
-  change_set_id: number;
-  /** of a list that is done whole or not at all */
-  atomic: boolean;
-  /** of the cached record; null for a creation */
-  record_id: number | null;
-  host: string;
-  host_before: string | null;
-  /** null: there was none, or, of a change from before such were kept, nobody knows */
-  before: RowValues | null;
-  /** null after a deletion, and as `before` */
-  after: RowValues | null;
-  /** of the row before and after; null: as `after` */
-  remark: { from: string; to: string } | null;
-  /** see `RecordChange.expected` */
-  expected: string | null;
-  /** only a list that was begun after this proves that it was not applied */
-  settle_after: string | null;
-  /** whether the provider may still carry it out until then, though something of it be seen (`again`) */
-  late: Late;
-}
+import type { ChangedHosts } from '../history/change-set.entity.js';
+import type { InDoubtChange } from '../history/record-changes.repository.js';
 
 /** The names that a change touches. */
 export const hostsOf = ({ host, host_before }: ChangedHosts): string[] =>

@@ -9,12 +9,13 @@ import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { Db } from '../../platform/database/db.js';
 import { isHolding, Leases } from '../../platform/database/leases.js';
-import type { ChangedRecord } from './change-set.entity.js';
-import { ChangeSetsRepository, type OpenSet } from './change-sets.repository.js';
-import { hostsOf, type InDoubtChange } from './evidence.js';
+import type { ChangedRecord } from '../history/change-set.entity.js';
+import { ChangeSetsRepository, type OpenSet } from '../history/change-sets.repository.js';
+import type { InDoubtChange } from '../history/record-changes.repository.js';
+import { RecordChangesRepository } from '../history/record-changes.repository.js';
+import { actorOf } from '../history/who.js';
+import { hostsOf } from './evidence.js';
 import { lockOf } from './locks.js';
-import { RecordChangesRepository } from './record-changes.repository.js';
-import { actorOf } from './who.js';
 
 /** ms until a domain is looked at again whose names in doubt are being changed */
 const AGAIN_MS = 5_000;

@@ -4,9 +4,10 @@ import { recordKey } from '../../dns/record.js';
 import { now } from '../../platform/common/clock.js';
 import type { Capabilities } from '../../providers/provider.js';
 import type { Net } from '../edits/working-copy.js';
-import { asSent, hostsOf, type InDoubtChange } from './evidence.js';
+import type { InDoubtChange } from '../history/record-changes.repository.js';
+import { RecordChangesRepository } from '../history/record-changes.repository.js';
+import { asSent, hostsOf } from './evidence.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
-import { RecordChangesRepository } from './record-changes.repository.js';
 
 /** Writes that went unanswered: the provider may still apply them, even after later ones have been answered. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hasScope, type Principal, Role, type Scope } from '../../access/access.js';
 import { DnsAccountsRepository, type Trouble } from '../../accounts/dns-accounts.repository.js';
-import { ListedChangeSetsRepository } from '../../changes/in-doubt/listed-change-sets.repository.js';
+import { ListedChangeSetsRepository } from '../../changes/history/listed-change-sets.repository.js';
 import { toUnicode } from '../../dns/names.js';
 import { type DomainAccess, READ } from '../../domains/access-rights.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';

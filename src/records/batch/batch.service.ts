@@ -5,7 +5,7 @@ import { doorOf } from '../../changes/change-sets.js';
 import { creation, type Edit, type Place, Places, update, upsert } from '../../changes/edits/edit.js';
 import { type RecordInput, RecordPatch } from '../../changes/edits/record.dto.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
-import { readsRecords } from '../../changes/in-doubt/who.js';
+import { readsRecords } from '../../changes/history/who.js';
 import type { Result } from '../../changes/results.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { AppError, errors, fieldError } from '../../platform/common/errors.js';

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/access.js';
-import type { ChangedRecord, ChangeSet, Door } from '../../changes/in-doubt/change-set.entity.js';
-import { ChangeSetsRepository } from '../../changes/in-doubt/change-sets.repository.js';
+import type { ChangedRecord, ChangeSet, Door } from '../../changes/history/change-set.entity.js';
+import { ChangeSetsRepository } from '../../changes/history/change-sets.repository.js';
 import {
   type JudgedChange,
   ListedChangeSetsRepository,
   type ListedSet,
   type Scope,
   type SetFilter,
-} from '../../changes/in-doubt/listed-change-sets.repository.js';
-import { RecordChangesRepository, type StoredChange } from '../../changes/in-doubt/record-changes.repository.js';
+} from '../../changes/history/listed-change-sets.repository.js';
+import { RecordChangesRepository, type StoredChange } from '../../changes/history/record-changes.repository.js';
 import { shownValue } from '../../dns/record.js';
 import { isType } from '../../dns/types.js';
 import { judgeRecord, READ } from '../../domains/access-rights.js';

@@ -1,7 +1,7 @@
 import { PickType } from '@nestjs/swagger';
 import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import type { EditOp } from '../../changes/edits/edit.js';
-import { type ChangeState, DOORS, type Door, SET_STATES } from '../../changes/in-doubt/change-set.entity.js';
+import { type ChangeState, DOORS, type Door, SET_STATES } from '../../changes/history/change-set.entity.js';
 import { PageQuery, ToNumber } from '../../platform/common/paging.dto.js';
 import { DAY } from '../../platform/common/time-zone.js';
 import { MAX_ID } from '../../platform/common/validation.js';

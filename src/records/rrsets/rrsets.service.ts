@@ -8,7 +8,7 @@ import { creation, type Edit, type NewRecord, type Place, Places } from '../../c
 import { defined, givesWay } from '../../changes/edits/record-rules.js';
 import { WorkingCopy } from '../../changes/edits/working-copy.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
-import { readsRecords } from '../../changes/in-doubt/who.js';
+import { readsRecords } from '../../changes/history/who.js';
 import type { Result } from '../../changes/results.js';
 import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';

@@ -7,8 +7,8 @@ import { AccountsService, type SyncedAccount } from '../../accounts/accounts.ser
 import { ProviderConnections } from '../../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
 import { SuspiciousList } from '../../cache/suspicious.js';
+import { actorOf } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
-import { actorOf } from '../../changes/in-doubt/who.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { shownName } from '../../domains/zone-identity.js';
 import { Zones, type ZonesFollowed } from '../../domains/zones.service.js';

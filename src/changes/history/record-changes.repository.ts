@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { RowValues } from '../../cache/reconcile.js';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
+import type { Late } from '../../platform/outbound/outbound-error.js';
 import type { ChangedHosts, ChangeState, RecordChange } from './change-set.entity.js';
 import { NOBODY } from './change-sets.repository.js';
-import type { InDoubtChange } from './evidence.js';
 
 /** Columns of a new change. */
 const COLUMNS = [
@@ -35,6 +36,29 @@ export type StoredChange = Omit<RecordChange, keyof StoredStates | 'error'> & St
 export type LeftChange = Pick<RecordChange, 'position' | 'op' | 'record_id'> & StoredStates;
 /** What became of a change. */
 export type ChangeEnd = Pick<RecordChange, 'record_id' | 'state'> & { error: string | null };
+/** A change that was sent to the provider, and of which nobody knows whether it was applied. */
+export interface InDoubtChange {
+  id: number;
+  change_set_id: number;
+  /** of a list that is done whole or not at all */
+  atomic: boolean;
+  /** of the cached record; null for a creation */
+  record_id: number | null;
+  host: string;
+  host_before: string | null;
+  /** null: there was none, or, of a change from before such were kept, nobody knows */
+  before: RowValues | null;
+  /** null after a deletion, and as `before` */
+  after: RowValues | null;
+  /** of the row before and after; null: as `after` */
+  remark: { from: string; to: string } | null;
+  /** see `RecordChange.expected` */
+  expected: string | null;
+  /** only a list that was begun after this proves that it was not applied */
+  settle_after: string | null;
+  /** whether the provider may still carry it out until then, though something of it be seen (`again`) */
+  late: Late;
+}
 type InDoubtRow = Omit<InDoubtChange, 'before' | 'after' | 'remark' | 'atomic'> &
   StoredStates & { atomic: boolean | number };
 interface StateCount {
