@@ -9,6 +9,7 @@ import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
 import { CachedRecord, RecordCount } from './cache/record.entity.js';
 import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
+import { Version } from './changes/history/version.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
 import { Certificate, Registration, RegistryServer } from './monitoring/expiry/expiry.entity.js';
@@ -52,6 +53,7 @@ export const ENTITIES = [
   RecordCount,
   ChangeSet,
   RecordChange,
+  Version,
   Failover,
   FailoverRule,
   CheckerNode,

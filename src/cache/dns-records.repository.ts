@@ -78,11 +78,16 @@ export class DnsRecordsRepository {
   }
 
   /** Rows of a domain at some hosts, or with some ids, in the order of their ids. */
-  async those(domainId: number, column: 'host' | 'id', values: readonly SqlValue[]): Promise<StoredRecord[]> {
+  async those(
+    domainId: number,
+    column: 'host' | 'id',
+    values: readonly SqlValue[],
+    manager?: EntityManager,
+  ): Promise<StoredRecord[]> {
     const found: StoredRecord[] = [];
     await this.each(values, async (some) => {
       const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ? AND ${column} IN (${marks(some.length)})`;
-      return found.push(...(await this.db.rows<StoredRecord>(sql, [domainId, ...some])).map(stored));
+      return found.push(...(await this.db.rows<StoredRecord>(sql, [domainId, ...some], manager)).map(stored));
     });
     return found.sort((a, b) => a.id - b.id);
   }
@@ -187,18 +192,24 @@ export class DnsRecordsRepository {
     await this.db.run('UPDATE dns_records SET remark = ?, search = ? WHERE id = ?', [remark, search, row.id], manager);
   }
 
-  /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
+  /**
+   * Where the TTL belongs to the set, all its values have the same; what is kept here is not in it.
+   * @returns the rows that had another one, as they were
+   */
   async alignTtl(
     manager: EntityManager,
     domainId: number,
     { host, type, line, ttl }: Pick<RowValues, 'host' | 'type' | 'line' | 'ttl'>,
-  ): Promise<void> {
-    await this.db.run(
-      `UPDATE dns_records SET ttl = ?
-       WHERE domain_id = ? AND host = ? AND type = ? AND line = ? AND ttl <> ? AND remote_id IS NOT NULL`,
-      [ttl, domainId, host, type, line, ttl],
+  ): Promise<StoredRecord[]> {
+    const where = 'domain_id = ? AND host = ? AND type = ? AND line = ? AND ttl <> ? AND remote_id IS NOT NULL';
+    const values = [domainId, host, type, line, ttl];
+    const rows = await this.db.rows<StoredRecord>(
+      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY id`,
+      values,
       manager,
     );
+    if (rows.length) await this.db.run(`UPDATE dns_records SET ttl = ? WHERE ${where}`, [ttl, ...values], manager);
+    return rows.map(stored);
   }
 
   /** Those of a domain that have one of these ids, or of these ids of the provider. */

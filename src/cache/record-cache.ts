@@ -29,8 +29,13 @@ export class RecordCache {
   }
 
   /** Rows of a domain at some hosts, or with some ids, in the order of their ids. */
-  those(domainId: number, column: 'host' | 'id', values: readonly SqlValue[]): Promise<StoredRecord[]> {
-    return this.rows.those(domainId, column, values);
+  those(
+    domainId: number,
+    column: 'host' | 'id',
+    values: readonly SqlValue[],
+    manager?: EntityManager,
+  ): Promise<StoredRecord[]> {
+    return this.rows.those(domainId, column, values, manager);
   }
 
   /** Rows of a domain at some hosts, and all at the hosts of the rows with some ids, in the order of their ids. */
@@ -140,16 +145,17 @@ export class RecordCache {
     return new Map(rows.map((row) => [row.remote_id as string, row.id]));
   }
 
-  /** Gives a row its remark, unless somebody gave it another one meanwhile. */
+  /** Gives a row its remark, unless somebody gave it another one meanwhile. @returns the row before; null: it stays */
   async remark(
     manager: EntityManager,
     domainId: number,
     id: number,
     { from, to: remark }: { from: string; to: string },
-  ): Promise<void> {
+  ): Promise<StoredRecord | null> {
     const row = await this.rows.one(domainId, id, manager);
-    if (row?.remark !== from || remark === from) return;
+    if (row?.remark !== from || remark === from) return null;
     await this.rows.remark(manager, row, remark);
+    return row;
   }
 
   /** How many records of some types a domain has. */
@@ -157,29 +163,32 @@ export class RecordCache {
     return this.counts.of(domainId, types);
   }
 
-  /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
+  /**
+   * Where the TTL belongs to the set, all its values have the same; what is kept here is not in it.
+   * @returns the rows that had another one, as they were
+   */
   alignTtl(
     manager: EntityManager,
     domainId: number,
     set: Pick<RowValues, 'host' | 'type' | 'line' | 'ttl'>,
-  ): Promise<void> {
+  ): Promise<StoredRecord[]> {
     return this.rows.alignTtl(manager, domainId, set);
   }
 
-  /** Makes the rows equal to the provider's list, without the hosts of `except`. @returns how many rows were touched */
+  /** Makes the rows equal to the provider's list, without the hosts of `except`. @returns what was done of it */
   async apply(
     manager: EntityManager,
     domainId: number,
     { insert, update, remove }: Difference,
     except: ReadonlySet<string>,
-  ): Promise<number> {
+  ): Promise<Difference> {
     const free = <T extends { host: string }>(list: T[]) =>
       except.size ? list.filter((r) => !except.has(r.host)) : list;
     const gone = free(remove);
     const changed = free(update).filter((u) => !except.has(u.values.host));
     const added = free(insert);
     // removed first: a record that the provider gave a new id may carry one that an old row still has
-    const removed = await this.rows.drop(
+    await this.rows.drop(
       manager,
       gone.map((r) => r.id),
     );
@@ -189,9 +198,9 @@ export class RecordCache {
     );
     for (const { id, values: row } of changed) await this.rows.update(manager, id, row);
     await this.rows.insert(manager, domainId, added);
-    const touched = removed + changed.length + added.length;
-    if (touched) await this.state.setRecords(domainId, await this.counts.recount(domainId, manager), manager);
-    return touched;
+    if (gone.length + changed.length + added.length)
+      await this.state.setRecords(domainId, await this.counts.recount(domainId, manager), manager);
+    return { insert: added, update: changed, remove: gone };
   }
 
   /** So many more records of each type, or fewer. The transaction has locked the domain's row. */

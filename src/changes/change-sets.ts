@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit.service.js';
-import { rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
+import type { StoredRecord } from '../cache/record-cache.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainStateRepository } from '../domains/domain-state.repository.js';
 import { now } from '../platform/common/clock.js';
@@ -13,6 +13,8 @@ import type { Entry, Net, Planned } from './edits/working-copy.js';
 import type { ChangeState, Door } from './history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
 import { type ChangeEnd, RecordChangesRepository } from './history/record-changes.repository.js';
+import { storedState } from './history/states.js';
+import type { Step } from './history/versions.js';
 
 /** What is said of a list beside its changes. */
 export interface ListOptions {
@@ -50,6 +52,8 @@ export interface Ended {
   /** the same as it was written */
   row: StoredRecord | null;
   error: AppError | null;
+  /** of an edit that is part of a stored difference: what was there before the first one, and after the last one */
+  step?: Partial<Pick<Step, 'before' | 'after'>>;
 }
 
 /** The way by which a request comes in. */
@@ -122,7 +126,7 @@ export class ChangeSets {
     const rows: SqlValue[][] = [];
     for (const edit of planned) {
       if (due()) await turn();
-      rows.push(rowOf(edit, sent, expected, set.created_at));
+      rows.push([...rowOf(edit, sent, expected, set.created_at), domain.id, null]);
     }
     return this.db.transaction(async (manager) => {
       // a synchronisation that ends from now on sees the list; one that ended since the rows were read does not know it
@@ -174,19 +178,29 @@ export class ChangeSets {
     if (positions.length) await this.changes.trying(id, positions, now(), manager);
   }
 
-  /** @param settleAfter of those without a clear end: only a list begun later proves that they were not applied */
-  async end(manager: EntityManager, id: number, ended: readonly Ended[], settleAfter: string): Promise<void> {
+  /**
+   * @param settleAfter of those without a clear end: only a list begun later proves that they were not applied
+   * @param version of the domain, that those with a step are part of
+   */
+  async end(
+    manager: EntityManager,
+    id: number,
+    ended: readonly Ended[],
+    settleAfter: string,
+    version: number | null = null,
+  ): Promise<void> {
     const alike = new Map<string, Ended[]>();
     for (const one of ended) {
-      const key = `${one.state} ${lateOf(one)} ${one.error ? wordsOf(one.error) : ''}`;
+      const key = `${one.state} ${Boolean(one.step)} ${lateOf(one)} ${one.error ? wordsOf(one.error) : ''}`;
       alike.set(key, [...(alike.get(key) ?? []), one]);
     }
     for (const list of alike.values()) {
       const [one] = list as [Ended];
       const { state, error } = one;
       const settle_after = state === 'unknown' ? settleAfter : null;
-      const end = { state, error: error && wordsOf(error), settle_after, late: lateOf(one) };
-      await this.changes.end(id, list, end, manager);
+      const words = error && wordsOf(error);
+      const end = { state, error: words, settle_after, late: lateOf(one), version: one.step ? version : null };
+      await this.changes.end(id, list.map(resultOf), end, manager);
     }
   }
 
@@ -274,6 +288,11 @@ export class ChangeSets {
     return this.sets.isCancelled(id, manager);
   }
 
+  /** The lowest position that a change of it has. */
+  lowest(manager: EntityManager, id: number): Promise<number> {
+    return this.changes.lowest(id, manager);
+  }
+
   /** Its changes by their states. */
   async counts(manager: EntityManager, id: number): Promise<Record<ChangeState, number>> {
     const rows = await this.changes.byState(id, manager);
@@ -285,6 +304,13 @@ export class ChangeSets {
 /** Whether the provider may still carry it out. */
 const lateOf = ({ state, error }: Ended) => (state === 'unknown' && error instanceof OutboundError ? error.late : null);
 
+/** What is stored of a change that has ended. */
+function resultOf({ position, recordId: record_id, step }: Ended) {
+  const [state_before, value_before] = storedState(step?.before ?? null);
+  const [state_after, value_after] = storedState(step?.after ?? null);
+  return { position, record_id, state_before, value_before, state_after, value_after };
+}
+
 const expectedOf = (nets: readonly Net[]): ReadonlyMap<Entry | null, string | null> =>
   new Map(nets.map((net) => [net.entry, net.expected]));
 
@@ -292,7 +318,7 @@ const expectedOf = (nets: readonly Net[]): ReadonlyMap<Entry | null, string | nu
 const stateOf = (error: AppError | null, entry: Entry | null, expected: ReadonlyMap<Entry | null, unknown>) =>
   error ? 'failed' : expected.has(entry) ? 'pending' : 'applied';
 
-/** All columns but the first. */
+/** All columns but the first, and those of the version. */
 function rowOf(
   { position, edit, error, entry, before, after }: Planned,
   sent: ReadonlySet<unknown>,
@@ -309,8 +335,8 @@ function rowOf(
     (shown ?? wanted)?.host ?? '@',
     before && after && before.host !== after.host ? before.host : null,
     (shown ?? wanted)?.type ?? '',
-    ...halves(before),
-    ...halves(after),
+    ...storedState(before),
+    ...storedState(after),
     entry ? (expected.get(entry) ?? null) : null,
     stateOf(error, entry, expected),
     error && wordsOf(error),
@@ -323,11 +349,4 @@ function wordsOf({ code, message, data }: AppError): string {
   const msg = clipped(message, MAX_WORDS);
   const whole = JSON.stringify({ code, msg, data });
   return whole.length > MAX_ERROR ? JSON.stringify({ code, msg }) : whole;
-}
-
-/** A state of a record in two columns: the value has one of its own, as in the cache. */
-function halves(row: StoredRecord | null): [string | null, string | null] {
-  if (!row) return [null, null];
-  const { value, ...rest } = rowOfRecord(row);
-  return [JSON.stringify({ ...rest, remark: row.remark }), value];
 }

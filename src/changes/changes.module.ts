@@ -12,12 +12,18 @@ import { ChangeEngine } from './engine.service.js';
 import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
 import { ChangeSetsRepository } from './history/change-sets.repository.js';
+import { InDoubtRepository } from './history/in-doubt.repository.js';
 import { ListedChangeSetsRepository } from './history/listed-change-sets.repository.js';
+import { PastRepository } from './history/past.repository.js';
 import { RecordChangesRepository } from './history/record-changes.repository.js';
+import { Versions } from './history/versions.js';
+import { VersionsRepository } from './history/versions.repository.js';
+import { FoundChanges } from './in-doubt/found-changes.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { InFlightWrites } from './in-doubt/in-flight-writes.js';
 import { LocalOnlyRecords } from './in-doubt/local-only-records.js';
 import { RecordSyncService } from './in-doubt/record-sync.service.js';
+import { Settling } from './in-doubt/settling.js';
 import { Planner } from './planner.js';
 import { ResumeService } from './resume.service.js';
 import { ChangeRetention } from './retention.service.js';
@@ -34,9 +40,15 @@ import { ChangeRetention } from './retention.service.js';
     ChangeSetsRepository,
     ListedChangeSetsRepository,
     RecordChangesRepository,
+    InDoubtRepository,
+    VersionsRepository,
+    PastRepository,
+    Versions,
     ResumeService,
     ChangeRetention,
     LocalOnlyRecords,
+    FoundChanges,
+    Settling,
     HeldLists,
     InFlightWrites,
     InDoubtChanges,
@@ -48,6 +60,8 @@ import { ChangeRetention } from './retention.service.js';
     ChangeSetsRepository,
     ListedChangeSetsRepository,
     RecordChangesRepository,
+    InDoubtRepository,
+    PastRepository,
     ChangeEngine,
     Planner,
     ResumeService,

@@ -17,6 +17,7 @@ import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
 import { recordView } from './edits/record.dto.js';
 import { isIdle, type Net, type Planned } from './edits/working-copy.js';
 import type { ChangeState } from './history/change-set.entity.js';
+import { differs, type Step, Versions } from './history/versions.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { cancelled, listEntry, singleEntries, storedEntry } from './results.js';
 
@@ -94,6 +95,7 @@ export class ChangeCommits {
     private readonly events: Events,
     private readonly inDoubt: InDoubtChanges,
     private readonly shared: SharedZones,
+    private readonly versions: Versions,
     private readonly metrics: Metrics,
   ) {}
 
@@ -125,9 +127,10 @@ export class ChangeCommits {
       ...rest.map((net) => [net, { state: 'not_tried' as const, error: because }] as const),
     ]);
     await this.shared.outdate(manager, run.others);
-    const rows = await commitApplied(this.cache, manager, domain.id, applied);
-    const ended = endedOf(applied, failed, rows);
-    await this.sets.end(manager, changeSet, ended, this.inDoubt.settleAfter());
+    const { rows, moved } = await commitApplied(this.cache, manager, domain.id, applied);
+    const ended = endedOf(applied, failed, rows, run.resumed);
+    const version = await this.version(manager, run, rows, moved);
+    await this.sets.end(manager, changeSet, ended, this.inDoubt.settleAfter(), version);
     await this.markInDoubt(manager, domain.id, failed);
     if (next) await this.sets.trying(manager, changeSet, next);
     if (run.pauses) {
@@ -144,6 +147,30 @@ export class ChangeCommits {
     for (const entry of await this.entries(manager, run, rows, ended, next === null && !left))
       await this.audit.write(manager, run.actor, { ...entry, domain, changeSet });
     return { ended, goesOn: next !== null };
+  }
+
+  /** Stores the differences of a piece that no edit names. @returns the version that all of them make; null: none */
+  private async version(
+    manager: EntityManager,
+    { domain, changeSet }: Run,
+    rows: ReadonlyMap<Net, StoredRecord | null>,
+    moved: readonly Step[],
+  ): Promise<number | null> {
+    const carriers = [...rows].flatMap(([{ entry, before }, after]) =>
+      entry.positions.length || !before ? [] : [{ recordId: before.id, before, after }],
+    );
+    const unnamed = [...carriers, ...moved].filter(differs);
+    const steps = [
+      ...[...rows].flatMap(([net, row]) => (net.entry.positions.length ? stepOf(net, row) : [])),
+      ...unnamed,
+    ];
+    if (!steps.length) return null;
+    const version = await this.versions.of(manager, domain.id, changeSet, steps);
+    if (unnamed.length) {
+      const lowest = await this.sets.lowest(manager, changeSet);
+      await this.versions.store(manager, domain.id, changeSet, unnamed, version, Math.min(lowest, 0) - 1);
+    }
+    return version;
   }
 
   /** How the list goes on behind a piece, `rest` being what is given up; `ends`: somebody has cancelled it. */
@@ -215,14 +242,37 @@ function progressOf({ pending, applied, failed, unknown, not_tried }: Record<Cha
   return { total: done + pending + unknown, done, failed: failed + not_tried };
 }
 
-/** What became of the edits. */
-function endedOf(applied: readonly Applied[], failed: Failures, rows: ReadonlyMap<Net, StoredRecord | null>): Ended[] {
+/** The step that a net made, if it makes a difference. */
+function stepOf({ before }: Net, after: StoredRecord | null): Step[] {
+  const recordId = after?.id ?? before?.id;
+  return recordId !== undefined && differs({ before, after }) ? [{ recordId, before, after }] : [];
+}
+
+/** What became of the edits. @param replanned the states before may be others than those that are stored of them */
+function endedOf(
+  applied: readonly Applied[],
+  failed: Failures,
+  rows: ReadonlyMap<Net, StoredRecord | null>,
+  replanned: boolean,
+): Ended[] {
   const ended: Ended[] = [];
-  const tell = (net: Net, state: Ended['state'], row: StoredRecord | null, error: AppError | null) => {
-    for (const position of net.entry.positions) ended.push({ position, state, recordId: row?.id ?? null, row, error });
-  };
-  for (const { net } of applied) tell(net, 'applied', rows.get(net) ?? null, null);
-  for (const [net, { state, error }] of failed) tell(net, state, null, error);
+  for (const { net } of applied) {
+    const row = rows.get(net) ?? null;
+    const { positions } = net.entry;
+    const [step] = stepOf(net, row);
+    for (const position of positions)
+      ended.push({
+        ...{ position, state: 'applied', recordId: row?.id ?? null, row, error: null },
+        ...(step && {
+          step: {
+            ...(replanned && position === positions[0] && { before: step.before }),
+            ...(position === positions.at(-1) && { after: step.after }),
+          },
+        }),
+      });
+  }
+  for (const [net, { state, error }] of failed)
+    for (const position of net.entry.positions) ended.push({ position, state, recordId: null, row: null, error });
   return ended;
 }
 
@@ -270,15 +320,16 @@ function errorOf({ error }: Outcome & { ok: false }, { before }: Net, { mayRead,
 /**
  * Brings the cache to what was carried out, under the lock of the domain's row, which the caller has taken in this
  * transaction.
- * @returns the rows as they are now; null: removed
+ * @returns the rows as they are now, null: removed; and what was moved with them, the TTLs of their sets
  */
 async function commitApplied(
   cache: RecordCache,
   manager: EntityManager,
   domainId: number,
   list: readonly Applied[],
-): Promise<Map<Net, StoredRecord | null>> {
+): Promise<{ rows: Map<Net, StoredRecord | null>; moved: Step[] }> {
   const rows = new Map<Net, StoredRecord | null>();
+  const moved: Step[] = [];
   const gone = list.filter(({ net }) => !net.after);
   for (const { net } of gone) rows.set(net, null);
   const goneIds = gone.flatMap(({ net }) => net.before?.id ?? []);
@@ -295,7 +346,7 @@ async function commitApplied(
     return { id: net.before?.id ?? null, row };
   });
   const at = now();
-  if (!left.length) return rows;
+  if (!left.length) return { rows, moved };
   const ids = await cache.write(
     manager,
     domainId,
@@ -310,8 +361,10 @@ async function commitApplied(
       created_at: net.before ? net.before.created_at : at,
     };
     rows.set(net, row);
-    const moved = net.entry.movesTtl || (held && held.ttl !== net.after?.ttl);
-    if (row.remote_id !== null && moved) await cache.alignTtl(manager, domainId, row);
+    const moves = net.entry.movesTtl || (held && held.ttl !== net.after?.ttl);
+    if (row.remote_id === null || !moves) continue;
+    const before = await cache.alignTtl(manager, domainId, row);
+    moved.push(...before.map((one) => ({ recordId: one.id, before: one, after: { ...one, ttl: row.ttl } })));
   }
-  return rows;
+  return { rows, moved };
 }

@@ -14,6 +14,7 @@ import type { RecordState } from '../tokens/rules/token-rules.js';
 import type { Net } from './edits/working-copy.js';
 import { ChangeSetsRepository } from './history/change-sets.repository.js';
 import { RecordChangesRepository } from './history/record-changes.repository.js';
+import { stateOf } from './history/states.js';
 import { readsRecords } from './history/who.js';
 
 /** changes that are read at once */
@@ -131,7 +132,3 @@ function refusedOf(
   }
   return null;
 }
-
-/** A stored state of a record, as rules judge it. */
-const stateOf = (state: string | null, value: string | null): RecordState | null =>
-  state === null ? null : { ...JSON.parse(state), value };

@@ -1,7 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Db } from '../platform/database/db.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { ChangeSetsRepository } from './history/change-sets.repository.js';
+import { VersionsRepository } from './history/versions.repository.js';
 
 const HOUR_MS = 3_600_000;
 /** sets that go at once: each may have thousands of changes */
@@ -11,8 +13,10 @@ const PIECE = 50;
 @Injectable()
 export class ChangeRetention implements OnModuleInit {
   constructor(
+    private readonly db: Db,
     private readonly jobs: Jobs,
     private readonly sets: ChangeSetsRepository,
+    private readonly versions: VersionsRepository,
     private readonly settings: SettingsService,
   ) {}
 
@@ -25,7 +29,11 @@ export class ChangeRetention implements OnModuleInit {
     if (!time) return;
     for (;;) {
       const ids = await this.sets.endedBefore(time, PIECE);
-      if (ids.length) await this.sets.remove(ids);
+      if (ids.length)
+        await this.db.transaction(async (manager) => {
+          await this.versions.cut(ids, manager);
+          await this.sets.remove(ids, manager);
+        });
       if (ids.length < PIECE) return;
     }
   }

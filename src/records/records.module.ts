@@ -9,6 +9,8 @@ import { BatchService } from './batch/batch.service.js';
 import { ChangeReader } from './history/change-reader.service.js';
 import { ChangesController } from './history/changes.controller.js';
 import { EveryChangeController } from './history/every-change.controller.js';
+import { VersionReader } from './history/version-reader.service.js';
+import { VersionsController } from './history/versions.controller.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
 import { RrsetsController } from './rrsets/rrsets.controller.js';
@@ -19,11 +21,19 @@ import { SyncController } from './sync/sync.controller.js';
 
 @Module({
   imports: [AccountsModule, DomainsModule, TokensModule, CacheModule, ChangesModule],
-  controllers: [EveryChangeController, ChangesController, RrsetsController, RecordsController, SyncController],
+  controllers: [
+    EveryChangeController,
+    ChangesController,
+    VersionsController,
+    RrsetsController,
+    RecordsController,
+    SyncController,
+  ],
   providers: [
     RecordsService,
     AllowedRecords,
     ChangeReader,
+    VersionReader,
     BatchService,
     RrsetsService,
     AccountSyncService,

@@ -47,6 +47,7 @@ for (const { kind, skip } of databases('all')) {
           'Makers1764130000000',
           'ConfirmedLists1764150000000',
           'ChangeFilters1764200000000',
+          'Versions1764300000000',
         ];
         await db.run(`DELETE FROM migrations WHERE name IN (${later.map((name) => `'${name}'`).join(', ')})`);
         const remote = (await db.row<{ remote_id: string }>('SELECT remote_id FROM dns_records WHERE id = ?', [kept]))
@@ -102,7 +103,8 @@ for (const { kind, skip } of databases('all')) {
         assert.deepEqual([list.find((r) => r.host === 'p')?.id, list.some((r) => r.id === gone)], [parked, false]);
         const opened = await openDatabase(databaseUrl, dataDir);
         const changes = await opened.db.rows<{ change_set_id: number; state: string }>(
-          'SELECT change_set_id, state FROM record_changes ORDER BY id',
+          // what was made at the provider meanwhile is a set of its own, behind these
+          `SELECT change_set_id, state FROM record_changes WHERE change_set_id < ${LAST_SET} ORDER BY id`,
         );
         assert.deepEqual(
           changes.map((change) => [change.change_set_id, change.state]),

@@ -6,7 +6,7 @@ import { databases, type Kind } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 import { Dice } from './dice.js';
-import { type Ground, startGrounds } from './grounds.js';
+import { type Ground, startGrounds, type Told } from './grounds.js';
 import { Instance } from './instance.js';
 import { differences, type Entry, mustBe, toldOf, wordsOf } from './ledger.js';
 import { type Asked, contradictions, disturb, type Place, settle } from './round.js';
@@ -38,7 +38,8 @@ async function entriesOf({ instance, domain, twin }: Place, after: number): Prom
   const rows = await instance.rows<Stored>(
     `SELECT s.id, s.request_id, s.domain_id, c.position, c.op, c.state, c.state_before, c.value_before, c.state_after, c.value_after
        FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-      WHERE s.domain_id IN (${domain}, ${twin ?? domain}) AND s.id > ${after} ORDER BY s.id, c.position`,
+      WHERE s.domain_id IN (${domain}, ${twin ?? domain}) AND s.id > ${after} AND s.door <> 'provider' AND c.position >= 0
+      ORDER BY s.id, c.position`,
   );
   return rows.map((row) => ({
     ...{ set: row.id, request: row.request_id, position: row.position, op: row.op, state: row.state },
@@ -93,8 +94,28 @@ async function twinsApart({ instance, ground, twin }: Place, held: readonly stri
   ];
 }
 
+/** The number of a domain's newest version. */
+const newestOf = async ({ instance, domain }: Place): Promise<number> =>
+  done(await instance.client().get(`/api/domains/${domain}/versions?limit=1`)).list[0]?.version ?? 0;
+
+/** In what a version differs from the records that were there when it was the newest one. */
+async function forgotten({ instance, domain }: Place, version: number, then: readonly RecordView[]): Promise<string[]> {
+  const { list } = done(await instance.client().get(`/api/domains/${domain}/versions/${version}`));
+  const words = (record: Told) => (record.type === 'SOA' ? [] : [`${wordsOf(record)} "${record.remark}"`]);
+  const [kept, had] = [list.flatMap(words), then.flatMap(words)];
+  return [
+    ...had.filter((one) => !kept.includes(one)).map((one) => `version ${version} lacks ${one}`),
+    ...kept.filter((one) => !had.includes(one)).map((one) => `version ${version} never had ${one}`),
+  ];
+}
+
 /** All that must hold after a round. */
-async function verify(place: Place, before: readonly RecordView[], asked: readonly Asked[], last: number) {
+async function verify(
+  place: Place,
+  before: readonly RecordView[],
+  asked: readonly Asked[],
+  { last, version }: { last: number; version: number },
+) {
   const { instance, ground, zone } = place;
   const { definition } = ground;
   const records = await recordsOf(place);
@@ -118,6 +139,8 @@ async function verify(place: Place, before: readonly RecordView[], asked: readon
       .map(({ set, position, op, state }) => `${op} at ${position} of the ended set ${set} is ${state}`),
     ...(await leftovers(place, records)),
     ...(await twinsApart(place, held)),
+    ...(await forgotten(place, version, before)),
+    ...(await forgotten(place, await newestOf(place), records)),
   ];
   return { wrong, records, entries };
 }
@@ -128,12 +151,13 @@ async function judged(place: Place, dice: Dice, name: string): Promise<string[]>
   const [{ last } = { last: 0 }] = await place.instance.rows<{ last: number | null }>(
     'SELECT MAX(id) AS last FROM change_sets',
   );
+  const version = await newestOf(place);
   const { types, proxy } = place.ground.definition.capabilities;
   const twins = place.twin === null ? before : await recordsOf({ instance: place.instance, domain: place.twin });
   const soil = { types, proxy };
   const asked = await disturb(place, dice, { ...soil, records: before }, { ...soil, records: twins }, name);
   await settle(place);
-  const { wrong, entries } = await verify(place, before, asked, last ?? 0);
+  const { wrong, entries } = await verify(place, before, asked, { last: last ?? 0, version });
   if (wrong.length && process.env.TEST_VERBOSE) {
     for (const entry of entries) say(JSON.stringify(entry));
     for (const { words, answer } of asked) say(`${words}\n  -> ${JSON.stringify(answer)}`);

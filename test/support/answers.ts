@@ -27,6 +27,7 @@ import type { FieldError } from '../../src/platform/common/words/codes.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';
+import type { PastRecordList, VersionDiff, VersionList } from '../../src/records/history/version.dto.js';
 import type { RecordId, RecordList } from '../../src/records/records.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
 import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
@@ -174,6 +175,9 @@ interface Answers {
   'GET /api/domains/{domain_id}/health': ZoneHealthView;
   'GET /api/domains/{domain_id}/records/{record_id}/propagation': PropagationView;
   'POST /api/domains/{domain_id}/records/batch': BatchResult;
+  'GET /api/domains/{domain_id}/versions': VersionList;
+  'GET /api/domains/{domain_id}/versions/{version}': PastRecordList;
+  'GET /api/domains/{domain_id}/versions/{version}/diff/{other}': VersionDiff;
   'GET /api/changes': ChangeSetList;
   'GET /api/domains/{domain_id}/changes': ChangeSetList;
   'GET /api/domains/{domain_id}/changes/{changeSetId}': ChangeSetDetail;

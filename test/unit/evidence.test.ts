@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import type { InDoubtChange } from '../../src/changes/history/record-changes.repository.js';
+import type { InDoubtChange } from '../../src/changes/history/in-doubt.repository.js';
 import { expectations, hostsOf, judge, localOnly } from '../../src/changes/in-doubt/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { remote, rowValues as row } from '../support/rows.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CacheRow, difference, type RowValues, rowOf } from '../../src/cache/reconcile.js';
-import type { InDoubtChange } from '../../src/changes/history/record-changes.repository.js';
+import type { InDoubtChange } from '../../src/changes/history/in-doubt.repository.js';
 import { expectations, judge } from '../../src/changes/in-doubt/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { derivedId } from '../../src/providers/kit/rrsets/record-set.js';

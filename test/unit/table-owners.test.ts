@@ -72,6 +72,9 @@ const READS: Record<string, Record<string, string>> = {
   'changes/history/listed-change-sets.repository.ts': {
     domains: 'sets are shown with the name of their domain, and those of a domain that is gone are not',
   },
+  'changes/history/past.repository.ts': {
+    dns_records: 'what a version held is found from the rows of now, in one statement with the changes since',
+  },
   'teams/team-members.repository.ts': { users: 'members are listed, sorted and searched by their names' },
   'teams/teams.repository.ts': {
     dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams',

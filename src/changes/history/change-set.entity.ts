@@ -5,8 +5,19 @@ import { Bool, Id, Int, Json, Str, Text, Utc } from '../../platform/schema/colum
 import { EndedByRestore } from '../../platform/schema/restored.js';
 import type { EditOp } from '../edits/edit.js';
 
-/** By which way a list of changes came in. */
-export const DOORS = ['api', 'token', 'import', 'plan', 'failover', 'door', 'restore', 'job', 'tunnel'] as const;
+/** By which way a list of changes came in; `provider`: somebody made them there, and a synchronisation found them. */
+export const DOORS = [
+  'api',
+  'token',
+  'import',
+  'plan',
+  'failover',
+  'door',
+  'restore',
+  'job',
+  'tunnel',
+  'provider',
+] as const;
 export type Door = (typeof DOORS)[number];
 
 /** How far a list of changes is. */
@@ -88,13 +99,18 @@ export type ChangedRecord = Omit<RowValues, 'value'> & { remark: string };
 @Index('record_changes_host_ix', ['host', 'type', 'change_set_id'])
 @Index('record_changes_moved_ix', ['host_before', 'change_set_id'])
 @Index('record_changes_type_ix', ['type', 'change_set_id'])
+@Index('record_changes_version_ix', ['domain_id', 'version', 'record_id'])
 export class RecordChange {
   @Id() id!: number;
   @Int() change_set_id!: number;
   @ManyToOne(() => ChangeSet, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
   @JoinColumn({ name: 'change_set_id', foreignKeyConstraintName: 'record_changes_set_fk' })
   set?: ChangeSet;
-  /** from 0, the order in which the edits were given */
+  /** null only in rows from before there were versions */
+  @Int({ nullable: true }) domain_id!: number | null;
+  /** the version of the domain that it is part of; null: it made no difference, or is older than versions are */
+  @Int({ nullable: true }) version!: number | null;
+  /** from 0, the order in which the edits were given; negative: no edit named the record, its set's TTL moved it */
   @Int() position!: number;
   @Str(16) op!: EditOp;
   /** of the cached record; null for a creation that is not applied yet */
@@ -103,6 +119,7 @@ export class RecordChange {
   @Str(253) host!: string;
   @Str(253, { nullable: true }) host_before!: string | null;
   @Str(16) type!: string;
+  /** the states before and after: as they were planned, of one that was applied what came to be */
   @Json({ nullable: true }) state_before!: ChangedRecord | null;
   @Text({ nullable: true }) value_before!: string | null;
   @Json({ nullable: true }) state_after!: ChangedRecord | null;

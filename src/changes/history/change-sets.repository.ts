@@ -249,8 +249,8 @@ export class ChangeSetsRepository {
   }
 
   /** With their changes. */
-  async remove(ids: readonly number[]): Promise<void> {
-    await this.db.run(`DELETE FROM change_sets WHERE id IN (${marks(ids.length)})`, ids);
+  async remove(ids: readonly number[], manager: EntityManager): Promise<void> {
+    await this.db.run(`DELETE FROM change_sets WHERE id IN (${marks(ids.length)})`, ids, manager);
   }
 
   one(id: number, domainId: number): Promise<ChangeSet | undefined> {

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { RowValues } from '../../cache/reconcile.js';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
-import type { Late } from '../../platform/outbound/outbound-error.js';
 import type { ChangedHosts, ChangeState, RecordChange } from './change-set.entity.js';
 import { NOBODY } from './change-sets.repository.js';
 
@@ -23,6 +21,8 @@ const COLUMNS = [
   'state',
   'error',
   'tried_at',
+  'domain_id',
+  'version',
 ] as const;
 /** rows of one INSERT */
 const CHUNK = 50;
@@ -30,37 +30,15 @@ const CHUNK = 50;
 const SOME = 200;
 
 /** States of a record as they are stored: JSON, and the value. */
-type StoredStates = Record<'state_before' | 'value_before' | 'state_after' | 'value_after', string | null>;
+export type StoredStates = Record<'state_before' | 'value_before' | 'state_after' | 'value_after', string | null>;
 /** A change whose columns of JSON are as they are stored. */
 export type StoredChange = Omit<RecordChange, keyof StoredStates | 'error'> & StoredStates & { error: string | null };
+const RESULT = ['record_id', 'state_before', 'value_before', 'state_after', 'value_after'] as const;
+/** What is written of a change when it ends. */
+export type ChangeResult = StoredStates & Pick<RecordChange, 'record_id'>;
 export type LeftChange = Pick<RecordChange, 'position' | 'op' | 'record_id'> & StoredStates;
 /** What became of a change. */
 export type ChangeEnd = Pick<RecordChange, 'record_id' | 'state'> & { error: string | null };
-/** A change that was sent to the provider, and of which nobody knows whether it was applied. */
-export interface InDoubtChange {
-  id: number;
-  change_set_id: number;
-  /** of a list that is done whole or not at all */
-  atomic: boolean;
-  /** of the cached record; null for a creation */
-  record_id: number | null;
-  host: string;
-  host_before: string | null;
-  /** null: there was none, or, of a change from before such were kept, nobody knows */
-  before: RowValues | null;
-  /** null after a deletion, and as `before` */
-  after: RowValues | null;
-  /** of the row before and after; null: as `after` */
-  remark: { from: string; to: string } | null;
-  /** see `RecordChange.expected` */
-  expected: string | null;
-  /** only a list that was begun after this proves that it was not applied */
-  settle_after: string | null;
-  /** whether the provider may still carry it out until then, though something of it be seen (`again`) */
-  late: Late;
-}
-type InDoubtRow = Omit<InDoubtChange, 'before' | 'after' | 'remark' | 'atomic'> &
-  StoredStates & { atomic: boolean | number };
 interface StateCount {
   state: ChangeState;
   n: number | string;
@@ -104,31 +82,55 @@ export class RecordChangesRepository {
     );
   }
 
-  /** The same end of changes at several positions. @param list `recordId` null: it stays as it is */
+  /** The same end of changes at several positions. @param list fields that are null or absent stay as they are */
   async end(
     set: number,
-    list: readonly { position: number; recordId: number | null }[],
-    { state, error, settle_after, late }: Pick<StoredChange, 'state' | 'error' | 'settle_after' | 'late'>,
+    list: readonly ({ position: number } & Partial<ChangeResult>)[],
+    end: Pick<StoredChange, 'state' | 'error' | 'settle_after' | 'late' | 'version'>,
     manager: EntityManager,
   ): Promise<void> {
-    const made = list.filter((one) => one.recordId !== null);
-    const ids = made.length
-      ? `, record_id = CASE position ${made.map(() => 'WHEN ? THEN ?').join(' ')} ELSE record_id END`
-      : '';
+    const fields = Object.entries({ ...end, ...(end.state === 'pending' && { tried_at: null }) });
+    const values: SqlValue[] = fields.map(([, value]) => value);
+    const sets = fields.map(([column]) => `${column} = ?`);
+    for (const column of RESULT) {
+      const given = list.filter((one) => (one[column] ?? null) !== null);
+      if (!given.length) continue;
+      sets.push(`${column} = CASE position ${given.map(() => 'WHEN ? THEN ?').join(' ')} ELSE ${column} END`);
+      values.push(...given.flatMap((one) => [one.position, one[column] ?? null]));
+    }
     await this.db.run(
-      `UPDATE record_changes SET state = ?, error = ?, settle_after = ?, late = ?${state === 'pending' ? ', tried_at = NULL' : ''}${ids}
-         WHERE change_set_id = ? AND position IN (${marks(list.length)})`,
-      [
-        state,
-        error,
-        settle_after,
-        late,
-        ...made.flatMap(({ position, recordId }) => [position, recordId]),
-        set,
-        ...list.map(({ position }) => position),
-      ],
+      `UPDATE record_changes SET ${sets.join(', ')} WHERE change_set_id = ? AND position IN (${marks(list.length)})`,
+      [...values, set, ...list.map(({ position }) => position)],
       manager,
     );
+  }
+
+  /** What a list shows that a change in doubt, which is applied, has come to. */
+  async cameTo(id: number, states: StoredStates & { version: number }, manager: EntityManager): Promise<void> {
+    const sets = Object.keys(states).map((column) => `${column} = ?`);
+    const sql = `UPDATE record_changes SET ${sets.join(', ')} WHERE id = ?`;
+    await this.db.run(sql, [...Object.values(states), id], manager);
+  }
+
+  /** Whether a version has a change of one of these records. */
+  async anyIn(
+    domainId: number,
+    version: number,
+    recordIds: readonly number[],
+    manager: EntityManager,
+  ): Promise<boolean> {
+    for (const some of pieces(recordIds)) {
+      const sql = `SELECT 1 AS one FROM record_changes
+        WHERE domain_id = ? AND version = ? AND record_id IN (${marks(some.length)}) LIMIT 1`;
+      if (await this.db.row(sql, [domainId, version, ...some], manager)) return true;
+    }
+    return false;
+  }
+
+  /** The lowest position of a set, below which the next change is stored that no edit names. */
+  async lowest(set: number, manager: EntityManager): Promise<number> {
+    const sql = 'SELECT MIN(position) AS position FROM record_changes WHERE change_set_id = ?';
+    return Number((await this.db.row<{ position: number | null }>(sql, [set], manager))?.position ?? 0);
   }
 
   /** Which of the states without an end its changes have. */
@@ -158,7 +160,7 @@ export class RecordChangesRepository {
   /** Its changes by those states that they have. */
   byState(set: number, manager: EntityManager): Promise<StateCount[]> {
     return this.db.rows(
-      'SELECT state, COUNT(*) AS n FROM record_changes WHERE change_set_id = ? GROUP BY state',
+      'SELECT state, COUNT(*) AS n FROM record_changes WHERE change_set_id = ? AND position >= 0 GROUP BY state',
       [set],
       manager,
     );
@@ -167,7 +169,7 @@ export class RecordChangesRepository {
   /** The same of what was sent of it. */
   sentByState(set: number, manager: EntityManager): Promise<StateCount[]> {
     const sql = `SELECT state, COUNT(*) AS n FROM record_changes
-      WHERE change_set_id = ? AND tried_at IS NOT NULL GROUP BY state`;
+      WHERE change_set_id = ? AND position >= 0 AND tried_at IS NOT NULL GROUP BY state`;
     return this.db.rows(sql, [set], manager);
   }
 
@@ -175,18 +177,8 @@ export class RecordChangesRepository {
   byStateOf(sets: readonly number[]): Promise<(StateCount & { change_set_id: number })[]> {
     return this.db.rows(
       `SELECT change_set_id, state, COUNT(*) AS n FROM record_changes
-       WHERE change_set_id IN (${marks(sets.length)}) GROUP BY change_set_id, state`,
+       WHERE change_set_id IN (${marks(sets.length)}) AND position >= 0 GROUP BY change_set_id, state`,
       sets,
-    );
-  }
-
-  /** The names of what was sent for these domains and has no end. */
-  hostsInDoubt(domainIds: readonly number[]): Promise<ChangedHosts[]> {
-    return this.db.rows(
-      `SELECT DISTINCT c.host, c.host_before FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-        WHERE s.domain_id IN (${marks(domainIds.length)}) AND s.state <> 'done'
-          AND (c.state = 'unknown' OR (c.state = 'pending' AND c.tried_at IS NOT NULL))`,
-      domainIds,
     );
   }
 
@@ -209,17 +201,6 @@ export class RecordChangesRepository {
     return this.db.rows('SELECT DISTINCT host, host_before FROM record_changes WHERE change_set_id = ?', [set]);
   }
 
-  /** What was sent by a process that is gone is in doubt. */
-  async leaveInDoubt(set: number, settleAfter: string, manager: EntityManager): Promise<void> {
-    await this.db.run(
-      // the provider may be at what the process asked for before it ended
-      `UPDATE record_changes SET state = 'unknown', late = 'once', settle_after = ?
-          WHERE change_set_id = ? AND state = 'pending' AND tried_at IS NOT NULL`,
-      [settleAfter, set],
-      manager,
-    );
-  }
-
   async dropPending(set: number, manager: EntityManager): Promise<void> {
     await this.db.run(
       `UPDATE record_changes SET state = 'not_tried' WHERE change_set_id = ? AND state = 'pending'`,
@@ -235,38 +216,6 @@ export class RecordChangesRepository {
         WHERE change_set_id = ? AND state = 'pending'`,
       [set],
     );
-  }
-
-  /** The cached records that changes in doubt of a set touch. */
-  async recordsInDoubt(set: number, manager: EntityManager): Promise<number[]> {
-    const rows = await this.db.rows<{ record_id: number }>(
-      `SELECT record_id FROM record_changes WHERE change_set_id = ? AND state = 'unknown' AND record_id IS NOT NULL`,
-      [set],
-      manager,
-    );
-    return rows.map((row) => row.record_id);
-  }
-
-  /** The changes in doubt of a domain, oldest first. */
-  inDoubt(domainId: number, manager?: EntityManager): Promise<InDoubtRow[]> {
-    return this.db.rows(
-      `SELECT c.id, c.change_set_id, c.record_id, c.host, c.host_before, c.state_before, c.value_before, c.state_after,
-              c.value_after, c.expected, c.settle_after, c.late, s.atomic
-         FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-        WHERE s.state <> 'done' AND s.domain_id = ? AND c.state = 'unknown' ORDER BY c.id`,
-      [domainId],
-      manager,
-    );
-  }
-
-  /** The first moment when a list proves one of a domain's changes in doubt not to be applied; null: there are none. */
-  async firstSettleAfter(domainId: number): Promise<string | null> {
-    const row = await this.db.row<{ at: string | null }>(
-      `SELECT MIN(COALESCE(c.settle_after, '')) AS at FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-        WHERE s.state <> 'done' AND s.domain_id = ? AND c.state = 'unknown'`,
-      [domainId],
-    );
-    return row?.at ?? null;
   }
 
   async applied(id: number, recordId: number | null, manager: EntityManager): Promise<void> {
@@ -294,22 +243,6 @@ export class RecordChangesRepository {
       [id, true, false, since],
       manager,
     );
-  }
-
-  /** Those of these cached records that a change in doubt touches. */
-  async inDoubtAmong(recordIds: readonly number[], manager: EntityManager): Promise<Set<number>> {
-    const found = new Set<number>();
-    for (const some of pieces(recordIds)) {
-      const sql = `SELECT DISTINCT record_id FROM record_changes WHERE state = 'unknown' AND record_id IN (${marks(some.length)})`;
-      for (const row of await this.db.rows<{ record_id: number }>(sql, some, manager)) found.add(row.record_id);
-    }
-    return found;
-  }
-
-  /** What a list shows of these may be of an attempt before the one that may still come. */
-  async maybeTwice(ids: readonly number[]): Promise<void> {
-    for (const some of pieces(ids))
-      await this.db.run(`UPDATE record_changes SET late = 'again' WHERE id IN (${marks(some.length)})`, some);
   }
 
   /** The next pending changes after this position. */
@@ -349,15 +282,10 @@ export class RecordChangesRepository {
       [set],
     );
   }
-
-  /** When the oldest change in doubt was sent. */
-  async oldestInDoubt(): Promise<string | null> {
-    const sql = "SELECT MIN(tried_at) AS at FROM record_changes WHERE state = 'unknown'";
-    return (await this.db.row<{ at: string | null }>(sql))?.at ?? null;
-  }
 }
 
-function pieces<T>(list: readonly T[]): T[][] {
+/** Lists that one statement can name. */
+export function pieces<T>(list: readonly T[]): T[][] {
   const found: T[][] = [];
   for (let i = 0; i < list.length; i += SOME) found.push(list.slice(i, i + SOME));
   return found;

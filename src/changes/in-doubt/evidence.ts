@@ -1,7 +1,7 @@
 import { distinct, type Expectation, type RowValues } from '../../cache/reconcile.js';
 import { type RemoteRecord, sameRecord } from '../../dns/record.js';
 import type { ChangedHosts } from '../history/change-set.entity.js';
-import type { InDoubtChange } from '../history/record-changes.repository.js';
+import type { InDoubtChange } from '../history/in-doubt.repository.js';
 
 /** The names that a change touches. */
 export const hostsOf = ({ host, host_before }: ChangedHosts): string[] =>

@@ -11,7 +11,7 @@ import { Db } from '../../platform/database/db.js';
 import { isHolding, Leases } from '../../platform/database/leases.js';
 import type { ChangedRecord } from '../history/change-set.entity.js';
 import { ChangeSetsRepository, type OpenSet } from '../history/change-sets.repository.js';
-import type { InDoubtChange } from '../history/record-changes.repository.js';
+import { type InDoubtChange, InDoubtRepository } from '../history/in-doubt.repository.js';
 import { RecordChangesRepository } from '../history/record-changes.repository.js';
 import { actorOf } from '../history/who.js';
 import { hostsOf } from './evidence.js';
@@ -41,6 +41,7 @@ export class InDoubtChanges {
     private readonly leases: Leases,
     private readonly sets: ChangeSetsRepository,
     private readonly changes: RecordChangesRepository,
+    private readonly rows: InDoubtRepository,
     private readonly cache: RecordCache,
     private readonly audit: AuditService,
     private readonly shared: SharedZones,
@@ -75,7 +76,7 @@ export class InDoubtChanges {
    */
   async isAt(domainIds: readonly number[], hosts: readonly string[] | null): Promise<boolean> {
     if (!(await this.sets.anyUnfinished(domainIds))) return false;
-    const rows = await this.changes.hostsInDoubt(domainIds);
+    const rows = await this.rows.hostsInDoubt(domainIds);
     const asked = hosts && new Set(hosts);
     return rows.some((row) => !asked || hostsOf(row).some((host) => asked.has(host)));
   }
@@ -84,9 +85,9 @@ export class InDoubtChanges {
     await this.db.transaction(async (manager) => {
       // it may have ended since it was looked at, or another process was faster
       if (!(await this.sets.adopt(id, owner, manager))) return;
-      await this.changes.leaveInDoubt(id, this.settleAfter(), manager);
+      await this.rows.leaveInDoubt(id, this.settleAfter(), manager);
       if (!(await this.goesOn(manager, id, background))) await this.changes.dropPending(id, manager);
-      const ids = await this.changes.recordsInDoubt(id, manager);
+      const ids = await this.rows.recordsInDoubt(id, manager);
       await this.cache.markPending(manager, domainId, ids);
       await this.close(manager, [id]);
       await this.tell(manager, id);
@@ -137,7 +138,7 @@ export class InDoubtChanges {
 
   /** The changes in doubt of a domain, oldest first. */
   async of(domainId: number, manager?: EntityManager): Promise<InDoubtChange[]> {
-    const rows = await this.changes.inDoubt(domainId, manager);
+    const rows = await this.rows.inDoubt(domainId, manager);
     return rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
       const before = state(state_before, value_before);
       const after = state(state_after, value_after);
@@ -153,7 +154,7 @@ export class InDoubtChanges {
    * @returns null: there are none
    */
   async nextLook(domainId: number): Promise<number | null> {
-    const at = await this.changes.firstSettleAfter(domainId);
+    const at = await this.rows.firstSettleAfter(domainId);
     if (at === null) return null;
     const ripe = Date.parse(at) || 0;
     if (ripe < timeMs()) return timeMs() + AGAIN_MS;
@@ -194,7 +195,7 @@ export class InDoubtChanges {
     }
     const settled = [...applied.keys(), ...failed];
     const rows = [...new Set(settled.flatMap((change) => change.record_id ?? []))];
-    const waiting = await this.changes.inDoubtAmong(rows, manager);
+    const waiting = await this.rows.inDoubtAmong(rows, manager);
     const clear = rows.filter((id) => !waiting.has(id));
     await this.cache.markPending(manager, domainId, clear, false);
     await this.close(manager, [...new Set(settled.map((change) => change.change_set_id))]);

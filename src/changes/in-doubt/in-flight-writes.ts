@@ -4,8 +4,7 @@ import { recordKey } from '../../dns/record.js';
 import { now } from '../../platform/common/clock.js';
 import type { Capabilities } from '../../providers/provider.js';
 import type { Net } from '../edits/working-copy.js';
-import type { InDoubtChange } from '../history/record-changes.repository.js';
-import { RecordChangesRepository } from '../history/record-changes.repository.js';
+import { type InDoubtChange, InDoubtRepository } from '../history/in-doubt.repository.js';
 import { asSent, hostsOf } from './evidence.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
 
@@ -13,7 +12,7 @@ import { InDoubtChanges } from './in-doubt-changes.js';
 @Injectable()
 export class InFlightWrites {
   constructor(
-    private readonly changes: RecordChangesRepository,
+    private readonly changes: InDoubtRepository,
     private readonly inDoubt: InDoubtChanges,
   ) {}
 

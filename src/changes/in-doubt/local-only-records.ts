@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { RowValues } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
 import { sameRecord } from '../../dns/record.js';
-import type { InDoubtChange } from '../history/record-changes.repository.js';
+import type { InDoubtChange } from '../history/in-doubt.repository.js';
 import { RecordChangesRepository } from '../history/record-changes.repository.js';
 import { localOnly } from './evidence.js';
 

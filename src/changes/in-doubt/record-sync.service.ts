@@ -24,11 +24,11 @@ import { Events } from '../../platform/events/events.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
 import { givesWay } from '../edits/record-rules.js';
-import type { InDoubtChange } from '../history/record-changes.repository.js';
 import { expectations, hostsOf, judge } from './evidence.js';
+import { FoundChanges } from './found-changes.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
-import { LocalOnlyRecords } from './local-only-records.js';
 import { type Looked, SettleQueue } from './settle-queue.js';
+import { type Settled, Settling } from './settling.js';
 
 /** ms that one sync of a domain waits for another one of the same domain */
 const SYNC_WAIT_MS = 120_000;
@@ -41,13 +41,6 @@ const STOP_WAIT_MS = 2_000;
 /** failures that are those of the whole account */
 const DOWN: ReadonlySet<string> = new Set(['unavailable', 'auth', 'rate_limit']);
 
-type Verdicts = ReturnType<typeof judge>;
-
-/** How many changes in doubt have an end now. */
-interface Settled {
-  applied: number;
-  failed: number;
-}
 /** `touched`: rows */
 interface Followed extends Settled {
   touched: number;
@@ -88,7 +81,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     private readonly cache: RecordCache,
     private readonly state: DomainStateRepository,
     private readonly inDoubt: InDoubtChanges,
-    private readonly localOnly: LocalOnlyRecords,
+    private readonly settling: Settling,
+    private readonly found: FoundChanges,
     private readonly audit: AuditService,
     private readonly notices: Notices,
     private readonly installation: Installation,
@@ -223,8 +217,12 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
     const loss = suspiciousLoss(rows, changes, ours);
     if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
-    const touched = await this.cache.apply(manager, id, changes, busy);
-    const settled = await this.settleBy(manager, id, free, judge(free, proof, begun, remoteIdsOf(rows)));
+    const done = await this.cache.apply(manager, id, changes, busy);
+    const touched = done.insert.length + done.update.length + done.remove.length;
+    const steps = await this.found.steps(manager, domain, rows, done);
+    const verdicts = judge(free, proof, begun, remoteIdsOf(rows));
+    const { claims, ...settled } = await this.settling.settle(manager, id, free, verdicts, rows, steps);
+    await this.found.store(manager, domain, steps, claims);
     if (touched + settled.applied) await this.state.raiseRevision(id, manager);
     if (loss) {
       const after = { touched, confirmed: loss.lost.length, of: loss.of };
@@ -246,35 +244,6 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     if (!others.length) return;
     await this.shared.outdate(manager, others);
     this.db.afterCommit(manager, () => void this.settleAll());
-  }
-
-  /** What was proved of changes in doubt, in the transaction that brought the cache up to date. */
-  private async settleBy(
-    manager: EntityManager,
-    domainId: number,
-    free: readonly InDoubtChange[],
-    verdicts: Verdicts,
-  ): Promise<Settled> {
-    const remoteIds = [...verdicts.values()].flatMap((verdict) => (verdict.applied && verdict.remoteId) || []);
-    const ids = await this.cache.idsOf(manager, domainId, remoteIds);
-    const applied = new Map<InDoubtChange, number | null>();
-    const failed: InDoubtChange[] = [];
-    const gone = new Set<number>();
-    for (const [change, verdict] of verdicts) {
-      if (!verdict.applied) {
-        failed.push(change);
-        if (verdict.gone) gone.add(change.id);
-        continue;
-      }
-      const id = verdict.remoteId === null ? change.record_id : (ids.get(verdict.remoteId) ?? change.record_id);
-      applied.set(change, id);
-      // the one part of a record that no list of a provider contains
-      if (id !== null && change.remark) await this.cache.remark(manager, domainId, id, change.remark);
-    }
-    if (verdicts.size) await this.inDoubt.settle(manager, domainId, applied, failed, gone);
-    const here = await this.localOnly.settle(manager, domainId, free);
-    if (here.applied.size + here.failed.length) await this.inDoubt.settle(manager, domainId, here.applied, here.failed);
-    return { applied: applied.size + here.applied.size, failed: failed.length + here.failed.length };
   }
 
   /**

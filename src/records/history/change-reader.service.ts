@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/access.js';
-import type { ChangedRecord, ChangeSet, Door } from '../../changes/history/change-set.entity.js';
+import type { ChangeSet } from '../../changes/history/change-set.entity.js';
 import { ChangeSetsRepository } from '../../changes/history/change-sets.repository.js';
+import { InDoubtRepository } from '../../changes/history/in-doubt.repository.js';
 import {
   type JudgedChange,
   ListedChangeSetsRepository,
@@ -10,7 +11,7 @@ import {
   type SetFilter,
 } from '../../changes/history/listed-change-sets.repository.js';
 import { RecordChangesRepository, type StoredChange } from '../../changes/history/record-changes.repository.js';
-import { shownValue } from '../../dns/record.js';
+import { type ChangedState, stateOf } from '../../changes/history/states.js';
 import { isType } from '../../dns/types.js';
 import { judgeRecord, READ } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
@@ -25,6 +26,7 @@ import { SettingsService } from '../../settings/settings.service.js';
 import type { TokenRule } from '../../tokens/rules/token-rules.js';
 import { storedHost, unknownType } from '../record-filter.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
+import { ownWords, shownState } from './shown-state.js';
 
 /** characters of a value that are shown: a list may be of thousands */
 const MAX_VALUE = 4000;
@@ -43,6 +45,7 @@ export class ChangeReader {
     private readonly sets: ChangeSetsRepository,
     private readonly lists: ListedChangeSetsRepository,
     private readonly changes: RecordChangesRepository,
+    private readonly inDoubt: InDoubtRepository,
     private readonly policy: DomainPolicy,
     private readonly settings: SettingsService,
     metrics: Metrics,
@@ -52,7 +55,7 @@ export class ChangeReader {
   }
 
   private async oldestInDoubt(): Promise<Record<string, number>> {
-    const at = await this.changes.oldestInDoubt();
+    const at = await this.inDoubt.oldestInDoubt();
     return { oldest: at ? Math.max(0, (timeMs() - Date.parse(at)) / 1000) : 0 };
   }
 
@@ -158,11 +161,17 @@ export class ChangeReader {
     if (!row) throw errors.notFound('change_set');
     const stored = await this.changes.all(id);
     const { rules } = domain.access;
-    const changes = stored.flatMap((change) => {
+    const seen = stored.flatMap((change) => {
       const states = statesOf(change);
       return maySee(rules, domain.id, states) ? [changeView(change, ...states, !rules)] : [];
     });
-    return { ...setView(row, domain, rules, (await this.counts([id])).get(id)), changes };
+    const changes = seen.filter(({ position }) => position >= 0);
+    const moved = seen
+      .toReversed()
+      .flatMap(({ position, record_id, before, after }) =>
+        position < 0 && record_id !== null && before && after ? [{ record_id, before, after }] : [],
+      );
+    return { ...setView(row, domain, rules, (await this.counts([id])).get(id)), changes, moved };
   }
 
   /** How many lists have no known end, by their state. */
@@ -184,9 +193,6 @@ const none = (): Counts => ({ pending: 0, applied: 0, failed: 0, unknown: 0, not
 /** Instead of why a list is held, which may name records that a token with rules may not read. */
 const HELD = 'The right of whoever asked for it has ended';
 
-/** What rules write themselves names values, of which a token with rules may read just some. */
-const OWN_WORDS: readonly Door[] = ['failover', 'tunnel'];
-
 function setView(
   row: ChangeSet,
   domain: Pick<OpenDomain, 'name' | 'apart'>,
@@ -196,7 +202,7 @@ function setView(
   const { id, domain_id, door, request_id, state, total, hold_reason, created_at, finished_at } = row;
   const { paused_until, cancelled_at } = row;
   const { user_id, username, token_id, token_name } = row;
-  const comment = rules && OWN_WORDS.includes(door) ? '' : row.comment;
+  const comment = rules && ownWords(door) ? '' : row.comment;
   const why = rules && hold_reason !== null ? HELD : hold_reason;
   const actor = { type: row.actor_type as 'user', user_id, username, token_id, token_name };
   return {
@@ -220,14 +226,7 @@ function setView(
   };
 }
 
-/** A state of a record as it was stored; null: there was none. */
-type State = ChangedRecord & { value: string };
-
-function stateOf(json: string | null, value: string | null): State | null {
-  return json === null ? null : { ...(JSON.parse(json) as ChangedRecord), value: value ?? '' };
-}
-
-type States = [before: State | null, after: State | null];
+type States = [before: ChangedState | null, after: ChangedState | null];
 
 const statesOf = (row: Pick<StoredChange, 'state_before' | 'value_before' | 'state_after' | 'value_after'>): States => [
   stateOf(row.state_before, row.value_before),
@@ -243,17 +242,21 @@ function maySee(rules: Rules, domainId: number, change: States): boolean {
 }
 
 /** @param withWords whether the caller may read why a change failed */
-function changeView(row: StoredChange, before: State | null, after: State | null, withWords: boolean): ChangeView {
+function changeView(
+  row: StoredChange,
+  before: ChangedState | null,
+  after: ChangedState | null,
+  withWords: boolean,
+): ChangeView {
   const { position, op, record_id, state } = row;
   const error = row.error === null ? null : (JSON.parse(row.error) as NonNullable<ChangeView['error']>);
   const told = error && !withWords ? { code: error.code, msg: 'Not told to tokens with rules' } : error;
   return { position, op, record_id, state, before: shown(before), after: shown(after), error: told };
 }
 
-function shown(state: State | null): ChangeView['before'] {
+function shown(state: ChangedState | null): ChangeView['before'] {
   if (!state) return null;
-  const { remote_id: _, extra: _extra, read_only, ...fields } = state;
-  const value = shownValue(state, read_only);
+  const { value, ...fields } = shownState(state);
   const cut = value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)}… (${value.length} characters)` : value;
   return { ...fields, value: cut };
 }

@@ -66,7 +66,7 @@ export class ChangeQuery extends HistoryQuery {
   to?: string;
 }
 
-class ChangeActor {
+export class ChangeActor {
   type!: 'user' | 'token' | 'system';
   user_id!: number | null;
   username!: string | null;
@@ -120,7 +120,7 @@ export class ChangeSetView {
 }
 
 /** A record before or after a change. */
-class ChangedRecordView {
+export class ChangedRecordView {
   host!: string;
   type!: string;
   /** of very long ones the beginning */
@@ -155,9 +155,20 @@ export class ChangeView {
   error!: ChangeError | null;
 }
 
+export class MovedRecord {
+  record_id!: number;
+  before!: ChangedRecordView;
+  after!: ChangedRecordView;
+}
+
 export class ChangeSetDetail extends ChangeSetView {
-  /** in their order; of a caller who may not read all records, those that it may read */
+  /**
+   * in their order; of a caller who may not read all records, those that it may read. Of what was applied the states
+   * are what came to be, of the rest what was wished
+   */
   changes!: ChangeView[];
+  /** records that no change of the list named, whose TTLs moved with those of their sets */
+  moved!: MovedRecord[];
 }
 
 export class ChangeSetList {

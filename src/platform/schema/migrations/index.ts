@@ -35,6 +35,7 @@ import { ChangeFilters1764200000000 } from './1764200000000-change-filters.js';
 import { AuditOrigins1764210000000 } from './1764210000000-audit-origins.js';
 import { Attention1764230000000 } from './1764230000000-attention.js';
 import { DeliveriesEnded1764250000000 } from './1764250000000-deliveries-ended.js';
+import { Versions1764300000000 } from './1764300000000-versions.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -75,4 +76,5 @@ export const MIGRATIONS = [
   AuditOrigins1764210000000,
   Attention1764230000000,
   DeliveriesEnded1764250000000,
+  Versions1764300000000,
 ];

@@ -1,0 +1,40 @@
+import type { RowValues } from '../../cache/reconcile.js';
+import type { ChangedRecord } from './change-set.entity.js';
+
+/** A state of a record in a change: all that the cache holds of it. */
+export type ChangedState = ChangedRecord & { value: string };
+
+/** A cached record, or what a synchronisation makes of one. */
+type Row = RowValues & { remark: string };
+
+/** A state as two columns keep it: the value has one of its own, as in the cache. */
+export function storedState(row: Row | null): [state: string | null, value: string | null] {
+  if (!row) return [null, null];
+  const { remote_id, host, type, ttl, line, proxied, priority, weight, enabled, read_only, remark, value } = row;
+  const extra = row.extra ?? null;
+  const state = { remote_id, host, type, ttl, line, proxied, priority, weight, enabled, read_only, extra, remark };
+  return [JSON.stringify(state), value];
+}
+
+/** What such columns hold; null: there was no record. */
+export const stateOf = (state: string | null, value: string | null): ChangedState | null =>
+  state === null ? null : { ...(JSON.parse(state) as ChangedRecord), value: value ?? '' };
+
+/** Whether two states are one to a reader: neither the provider's id of a record nor why it is read-only counts. */
+export function sameState(a: Row | null, b: Row | null): boolean {
+  if (!a || !b) return a === b;
+  return (
+    a.host === b.host &&
+    a.type === b.type &&
+    a.value === b.value &&
+    a.ttl === b.ttl &&
+    a.line === b.line &&
+    a.proxied === b.proxied &&
+    a.priority === b.priority &&
+    a.weight === b.weight &&
+    a.enabled === b.enabled &&
+    a.read_only === b.read_only &&
+    a.remark === b.remark &&
+    (a.extra ?? null) === (b.extra ?? null)
+  );
+}

@@ -1,0 +1,90 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { CacheRow } from '../../cache/reconcile.js';
+import { RecordCache } from '../../cache/record-cache.js';
+import type { InDoubtChange } from '../history/in-doubt.repository.js';
+import type { judge } from './evidence.js';
+import { FoundChanges, type Steps } from './found-changes.js';
+import { InDoubtChanges } from './in-doubt-changes.js';
+import { LocalOnlyRecords } from './local-only-records.js';
+
+type Verdicts = ReturnType<typeof judge>;
+/** Changes that were applied, with the ids of the rows that each made or changed; null: there is none any more. */
+type Applied = Map<InDoubtChange, number | null>;
+
+/** How many changes in doubt have an end now. */
+export interface Settled {
+  applied: number;
+  failed: number;
+}
+
+/** Ends changes in doubt as far as a list has proved what became of them, in the transaction that takes the list up. */
+@Injectable()
+export class Settling {
+  constructor(
+    private readonly cache: RecordCache,
+    private readonly inDoubt: InDoubtChanges,
+    private readonly localOnly: LocalOnlyRecords,
+    private readonly found: FoundChanges,
+  ) {}
+
+  /**
+   * @param rows the cache before @param steps what the list did to it; what is done here is added
+   * @returns `claims`: by the ids of records the last change that was applied to each
+   */
+  async settle(
+    manager: EntityManager,
+    domainId: number,
+    free: readonly InDoubtChange[],
+    verdicts: Verdicts,
+    rows: readonly CacheRow[],
+    steps: Steps,
+  ): Promise<Settled & { claims: ReadonlyMap<number, InDoubtChange> }> {
+    const applied = await this.rowsOf(manager, domainId, verdicts);
+    for (const [change, id] of applied) if (id !== null) await this.remark(manager, domainId, id, change, steps);
+    const not = [...verdicts].flatMap(([change, verdict]) => (verdict.applied ? [] : [{ change, gone: verdict.gone }]));
+    const failed = not.map(({ change }) => change);
+    const gone = new Set(not.flatMap((one) => (one.gone ? [one.change.id] : [])));
+    if (verdicts.size) await this.inDoubt.settle(manager, domainId, applied, failed, gone);
+    const here = await this.localOnly.settle(manager, domainId, free);
+    if (here.applied.size + here.failed.length) await this.inDoubt.settle(manager, domainId, here.applied, here.failed);
+    const own = claimsOf(here.applied);
+    await this.found.addOwn(manager, domainId, rows, [...own.keys()], steps);
+    const claims = new Map([...claimsOf(applied), ...own]);
+    return { applied: applied.size + here.applied.size, failed: failed.length + here.failed.length, claims };
+  }
+
+  private async rowsOf(manager: EntityManager, domainId: number, verdicts: Verdicts): Promise<Applied> {
+    const remoteIds = [...verdicts.values()].flatMap((verdict) => (verdict.applied && verdict.remoteId) || []);
+    const ids = await this.cache.idsOf(manager, domainId, remoteIds);
+    const applied: Applied = new Map();
+    for (const [change, verdict] of verdicts) {
+      if (!verdict.applied) continue;
+      const id = verdict.remoteId === null ? change.record_id : (ids.get(verdict.remoteId) ?? change.record_id);
+      applied.set(change, id);
+    }
+    return applied;
+  }
+
+  /** The one part of a record that no list of a provider contains. */
+  private async remark(
+    manager: EntityManager,
+    domainId: number,
+    id: number,
+    { remark }: InDoubtChange,
+    steps: Steps,
+  ): Promise<void> {
+    const noted = remark && (await this.cache.remark(manager, domainId, id, remark));
+    if (!noted) return;
+    const { before = noted, after = noted } = steps.get(id) ?? {};
+    steps.set(id, { recordId: id, before, after: after && { ...after, remark: remark.to } });
+  }
+}
+
+const claimsOf = (applied: Applied): Map<number, InDoubtChange> =>
+  new Map(
+    [...applied].flatMap(([change, made]) => {
+      const id = made ?? change.record_id;
+      return id === null ? [] : [[id, change] as const];
+    }),
+  );
