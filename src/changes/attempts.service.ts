@@ -6,6 +6,7 @@ import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { type SharedZone, SharedZones } from '../domains/shared-zones.service.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 import { type Held, Leases } from '../platform/database/leases.js';
 import { assertConditions } from '../platform/http/conditions.js';
 import { keyText } from '../providers/kit/rrsets/record-set.js';
@@ -35,11 +36,16 @@ export interface Finished {
   /** null: nothing was to be done */
   changeSet: number | null;
   results: Result[];
+  /** in how many pieces it is carried out, one behind the other */
+  pieces: number;
   /** the rest is carried out later, by another process or after somebody has confirmed it */
   paused?: boolean;
   /** it is only stored, and carried out piece by piece: what was planned, and the positions of what is to be done */
   left?: { planned: Planned[]; pending: ReadonlySet<number> };
 }
+
+/** A long list that is stored, and goes on in the background. */
+export type Accepted = Pick<Finished, 'pieces'> & { changeSet: number };
 
 /** A list on its way. */
 export interface Job {
@@ -49,7 +55,7 @@ export interface Job {
   options: ListOptions;
   connection: Connection;
   /** called when a long list is stored and continues in the background; null: the caller waits for its end */
-  accepted: ((changeSet: number) => void) | null;
+  accepted: ((list: Accepted) => void) | null;
   /** a stored list that another process left, and where the edits stood in it; null: a new one */
   resumes: { changeSet: number; positions: readonly number[] } | null;
 }
@@ -148,7 +154,7 @@ export class ChangeAttempts {
     const foreign = course.truth?.foreign(rows) ?? [];
     const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
-    if (job.options.atomic && !job.resumes) assertAllFit(plan.planned);
+    if (!job.resumes) assertTaken(job, plan);
     const { ids } = under.shared;
     const until = inDoubt ? await this.inFlightUntil(job, ids, plan.nets, hosts) : null;
     if (until !== null) return { kind: 'in-flight', until, ids, hosts };
@@ -189,9 +195,10 @@ export class ChangeAttempts {
     const { actor, domain, connection, options } = job;
     if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
       this.audit.notNeeded(actor);
-      return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
+      return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)), pieces: 0 };
     }
     const chunks = chunksOf(nets, sizeOf(job));
+    const pieces = chunks.length;
     const resumed = job.resumes !== null;
     const background = resumed || (job.accepted !== null && nets.length > FOREGROUND);
     const next = chunks[0] ?? [];
@@ -204,9 +211,9 @@ export class ChangeAttempts {
     const first = left ? [] : next;
     const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt, sealed: connection.sealed };
     const changeSet = await this.store(job, planned, nets, first, how);
-    if (changeSet === null) return resumed ? { changeSet, results: [] } : null;
-    if (background) this.answer(job, changeSet);
-    if (left) return { changeSet, results: [], left: { planned, pending: positionsOf(nets) } };
+    if (changeSet === null) return resumed ? { changeSet, results: [], pieces } : null;
+    if (background) this.answer(job, { changeSet, pieces });
+    if (left) return { changeSet, results: [], pieces, left: { planned, pending: positionsOf(nets) } };
     const ended = new Map<number, Ended>();
     const run = {
       actor,
@@ -224,7 +231,7 @@ export class ChangeAttempts {
       ended,
     };
     const paused = await this.executor.run(run, chunks, background, stopping);
-    return { changeSet, paused, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
+    return { changeSet, paused, pieces, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
 
   /** Holds a list that goes on where who asked for it may not make its next piece any more; null: they may. */
@@ -234,16 +241,16 @@ export class ChangeAttempts {
     const refusal = await this.heldLists.refusal(changeSet, domain.id, next);
     if (!refusal) return null;
     await this.heldLists.hold(changeSet, domain.id, refusal, NOBODY);
-    return { changeSet, results: [], paused: true };
+    return { changeSet, results: [], pieces: 0, paused: true };
   }
 
   /** Who asked for a list that goes on in the background is answered, or waits as long as they said. */
-  private answer({ actor, accepted }: Job, changeSet: number): void {
+  private answer({ actor, accepted }: Job, list: Accepted): void {
     if (!accepted) return;
     // the entry is written at the end
     this.audit.notNeeded(actor);
     requestDeadline().lift();
-    accepted(changeSet);
+    accepted(list);
   }
 
   /** Until when the list has to wait for writes in flight; null: not at all. */
@@ -281,6 +288,21 @@ const positionsOf = (nets: readonly Net[]): ReadonlySet<number> =>
 function sizeOf({ options, connection }: Job): number {
   const { atomic, chunk } = connection.definition.capabilities;
   return options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
+}
+
+/** @throws AppError of an atomic list with an edit that does not fit; 400001 for one that would not go in one piece */
+function assertTaken(job: Job, { planned, nets }: Plan): void {
+  const { options, connection } = job;
+  if (options.atomic) assertAllFit(planned);
+  if (!options.inOnePiece) return;
+  const { label: provider, capabilities } = connection.definition;
+  if (!capabilities.atomic)
+    throw errors.field('atomic', say('cannot be vendor: {provider} does not carry out lists whole', { provider }));
+  if (chunksOf(nets, sizeOf(job)).length > 1) {
+    const params = { changes: nets.length, max: capabilities.chunk, provider };
+    const words = 'cannot be vendor: {changes} changes are more than the {max} that {provider} carries out whole';
+    throw errors.field('atomic', say(words, params));
+  }
 }
 
 /** What of some sets the provider has to hold: records that are kept here alone have no id there. */

@@ -22,6 +22,8 @@ export interface ListOptions {
   comment: string;
   /** one edit that does not fit refuses all */
   atomic: boolean;
+  /** it is refused where the provider does not carry it out in one piece, whole or not at all */
+  inOnePiece?: boolean;
   /** sets of which no edit is carried out where the provider holds other records of them than the cache */
   only?: readonly Pick<StoredRecord, 'host' | 'type' | 'line'>[];
   /** what the header says that the domain's records are, as a whole: see `revisionTag` */

@@ -13,6 +13,7 @@ import { Logger } from '../platform/common/logger.js';
 import { Installation } from '../platform/database/installation.js';
 import { keyText, type SetKey } from '../providers/kit/rrsets/record-set.js';
 import {
+  type Accepted,
   type Attempt,
   ChangeAttempts,
   type Course,
@@ -123,9 +124,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     options: ListOptions,
     waitMs: number,
     connection: Connection,
-  ): Promise<Finished | { changeSet: number; results: null }> {
-    let accept: (changeSet: number) => void = () => undefined;
-    const accepted = new Promise<number>((resolve) => {
+  ): Promise<Finished | (Accepted & { results: null })> {
+    let accept: (list: Accepted) => void = () => undefined;
+    const accepted = new Promise<Accepted>((resolve) => {
       accept = resolve;
     });
     const begun = this.start({ actor, domain, edits, options, accepted: accept, connection, resumes: null });
@@ -136,16 +137,17 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const done = begun.then((finished) => (finished.left ? this.wholeOf(domain.id, finished, patience) : finished));
     done.catch(() => undefined);
     const first = await Promise.race([done, accepted]);
-    if (typeof first !== 'number') return first;
+    if ('results' in first) return first;
+    const { changeSet } = first;
     this.running.add(done);
     void done
       .catch((err) =>
-        this.logger.error({ err, change_set: first, domain: domain.name }, 'a list of changes was cut off'),
+        this.logger.error({ err, change_set: changeSet, domain: domain.name }, 'a list of changes was cut off'),
       )
       .finally(() => this.running.delete(done));
     const timer = setTimeout(goAway, waitMs);
     const end = await Promise.race([done, patience]).finally(() => clearTimeout(timer));
-    return end && !end.paused ? end : { changeSet: first, results: null };
+    return end && !end.paused ? end : { ...first, results: null };
   }
 
   /** Registers what continues long lists, piece by piece. */
@@ -159,7 +161,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
    */
   private async wholeOf(
     domainId: number,
-    { changeSet, left }: Finished,
+    { changeSet, left, pieces }: Finished,
     patience: Promise<unknown>,
   ): Promise<Finished> {
     const { planned, pending } = left as NonNullable<Finished['left']>;
@@ -171,7 +173,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     await Promise.race([this.carryOn(id, domainId), patience]);
     // another process may work on it, or it is held or paused
     for (let on = await this.sets.goesOn(id); on; on = await this.sets.goesOn(id)) {
-      if (this.stopping || !isWaited || on === 'held') return { changeSet, results: [], paused: true };
+      if (this.stopping || !isWaited || on === 'held') return { changeSet, results: [], pieces, paused: true };
       await sleep(TICK_MS);
       await Promise.race([this.carryOn(id, domainId), patience]);
     }
@@ -180,7 +182,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       const row = rows.get(edit.position) ?? { record_id: null, state: 'not_tried', error: null };
       return storedResult(edit, row, pending.has(edit.position));
     });
-    return { changeSet, results };
+    return { changeSet, results, pieces };
   }
 
   /** Repeats the attempt until the list is done; each one is planned with what the one before has shown. */

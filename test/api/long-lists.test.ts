@@ -192,6 +192,20 @@ describeUnless(noPowerdns)('long lists that were accepted', () => {
     }
   });
 
+  it('are refused where the vendor shall carry them out whole, and cannot', async () => {
+    const zone = 'parts.example';
+    const vendor = await startVultr(zone);
+    try {
+      const account = await addAccount(world.admin, 'vultr', { api_key: 'key', endpoint: vendor.url });
+      const domain = await addDomain(world.admin, account, zone);
+      const list = { atomic: 'vendor', changes: many(2, 'parts') };
+      const { data } = refused(await world.admin.post(`/api/domains/${domain}/records/batch`, list), 400, 400001);
+      assert.match(data.errors?.[0]?.message ?? '', /Vultr does not carry out lists whole/);
+    } finally {
+      await vendor.stop();
+    }
+  });
+
   it('have the zone of a vendor of single records read once, not for each piece', async () => {
     const zone = 'single.example';
     const vendor = await startVultr(zone);

@@ -37,6 +37,25 @@ for (const { kind, skip } of databases('all')) {
     const add = async (host: string, value: string) =>
       made(await admin.post(records, { host, type: 'A', value, ttl: 300 })).id;
 
+    it('an atomic list says in how many pieces it goes, and is refused where it has to be one and is not', async () => {
+      const many = Array.from({ length: 1001 }, (_, i) => create(`p${i}`, '192.0.2.1'));
+      const wrong = refused(await admin.post(batch, { atomic: 'vendor', changes: many }), 400, 400001);
+      assert.match(wrong.data.errors?.[0]?.message ?? '', /1001 changes are more than the 1000/);
+      const one = done(await admin.post(batch, { atomic: 'vendor', changes: many.slice(0, 2) }));
+      assert.deepEqual([one.pieces, one.counts?.applied], [1, 2]);
+      const { status, data } = await admin.post(`${batch}?wait=60`, { atomic: true, changes: many.slice(2) });
+      assert.deepEqual([status, data.pieces], [200, 1]);
+      const more = many.map(({ host }) => create(host, '192.0.2.2'));
+      const two = await admin.post(batch, { atomic: true, changes: more });
+      assert.deepEqual([two.status, two.data.pieces], [202, 2]);
+      await until('the list has an end', async () => {
+        const { state } = done(await admin.get(`${changes}/${two.data.change_set_id as number}`));
+        return state === 'done';
+      });
+      const plain = done(await admin.post(batch, { changes: [create('plain', '192.0.2.1')] }));
+      assert.equal(plain.pieces, null);
+    });
+
     it('an edit that changes nothing counts as applied beside those that do', async () => {
       const id = await add('idle', '192.0.2.1');
       const list = [{ op: 'update', id, ttl: 300 }, create('idle', '192.0.2.2', { ttl: 300 })];

@@ -3,7 +3,6 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
-  IsBoolean,
   IsIn,
   IsInt,
   IsOptional,
@@ -60,11 +59,12 @@ export class BatchInput {
   /**
    * `true`: one change that does not fit refuses all of them, and nothing is begun behind a failure at the provider.
    * Where `capabilities.atomic`, the list is carried out there whole or not at all, as far as it is no longer than
-   * `capabilities.chunk`
+   * `capabilities.chunk`: `pieces` of the answer says in how many it goes. `vendor`: refused unless it is one
    */
   @IsOptional()
-  @IsBoolean()
-  atomic?: boolean;
+  @IsIn([true, false, 'vendor'])
+  @ApiProperty({ required: false, oneOf: [{ type: 'boolean' }, { type: 'string', enum: ['vendor'] }] })
+  atomic?: boolean | 'vendor';
 
   /** why, for whoever reads the history */
   @IsOptional()
@@ -127,4 +127,6 @@ export class BatchResult {
   outcomes!: BatchOutcome[] | null;
   /** null (202): the list goes on */
   counts!: BatchCounts | null;
+  /** of an atomic list: in how many pieces it is carried out, one behind the other; else null */
+  pieces!: number | null;
 }

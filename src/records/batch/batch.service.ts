@@ -47,8 +47,16 @@ export class BatchService {
       if (edits.length % TURN === TURN - 1) await nextTurn();
       edits.push(editOf(place, change));
     }
-    const options = { door: doorOf(me), comment: comment ?? '', atomic: atomic ?? false, ifMatch };
-    const { changeSet, results } = await this.engine.list(me, domain, edits, options, wait * 1000, place.connection);
+    const how = { atomic: Boolean(atomic), inOnePiece: atomic === 'vendor' };
+    const options = { door: doorOf(me), comment: comment ?? '', ...how, ifMatch };
+    const { changeSet, results, pieces } = await this.engine.list(
+      me,
+      domain,
+      edits,
+      options,
+      wait * 1000,
+      place.connection,
+    );
     // whether something was to be done would confirm a guess of a caller that may not read
     const reads = readsRecords(me);
     const outcomes = results?.map((result) => {
@@ -61,7 +69,12 @@ export class BatchService {
       };
     });
     const counts = results ? countsOf(results) : null;
-    return { change_set_id: reads || !outcomes ? changeSet : null, outcomes: outcomes ?? null, counts };
+    return {
+      change_set_id: reads || !outcomes ? changeSet : null,
+      outcomes: outcomes ?? null,
+      counts,
+      pieces: atomic ? pieces : null,
+    };
   }
 }
 

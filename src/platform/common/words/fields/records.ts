@@ -20,6 +20,9 @@ export const RECORD_WORDS = {
   'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS':
     '区域顶点已有 SOA 和 NS，不允许 CNAME；请使用 A/AAAA 或 ALIAS',
   '{provider} supports {values}': '{provider} 支持 {values}',
+  'cannot be vendor: {provider} does not carry out lists whole': '不能是 vendor：{provider} 不能整体执行列表',
+  'cannot be vendor: {changes} changes are more than the {max} that {provider} carries out whole':
+    '不能是 vendor：{changes} 个更改超过 {provider} 整体执行的上限 {max} 个',
   '{provider} supports {min} to {max} seconds': '{provider} 支持 {min} 到 {max} 秒',
   '{provider} supports {min} to {max} seconds, or {automatic} for automatic':
     '{provider} 支持 {min} 到 {max} 秒，或用 {automatic} 表示自动',
