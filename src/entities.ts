@@ -10,6 +10,7 @@ import { Session } from './auth/sessions/session.entity.js';
 import { CachedRecord, RecordCount } from './cache/record.entity.js';
 import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
 import { Version } from './changes/history/version.entity.js';
+import { Plan, PlanChange } from './changes/plans/plan.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
 import { Certificate, Registration, RegistryServer } from './monitoring/expiry/expiry.entity.js';
@@ -54,6 +55,8 @@ export const ENTITIES = [
   ChangeSet,
   RecordChange,
   Version,
+  Plan,
+  PlanChange,
   Failover,
   FailoverRule,
   CheckerNode,

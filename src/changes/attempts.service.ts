@@ -12,6 +12,7 @@ import { assertConditions } from '../platform/http/conditions.js';
 import { keyText } from '../providers/kit/rrsets/record-set.js';
 import type { ApplyOptions, Capabilities } from '../providers/provider.js';
 import { ChangeSets, type Ended, type How, type ListOptions } from './change-sets.js';
+import { assertStands } from './edits/base.js';
 import type { Net, Planned } from './edits/working-copy.js';
 import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
@@ -151,6 +152,8 @@ export class ChangeAttempts {
     { inDoubt, ...under }: Under & { inDoubt: boolean },
     held: Held,
   ): Promise<Attempt> {
+    const { base } = job.options;
+    if (base && !job.resumes) assertStands(base, rows);
     const foreign = course.truth?.foreign(rows) ?? [];
     const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
@@ -293,7 +296,7 @@ function sizeOf({ options, connection }: Job): number {
 /** @throws AppError of an atomic list with an edit that does not fit; 400001 for one that would not go in one piece */
 function assertTaken(job: Job, { planned, nets }: Plan): void {
   const { options, connection } = job;
-  if (options.atomic) assertAllFit(planned);
+  if (options.atomic || options.strict) assertAllFit(planned);
   if (!options.inOnePiece) return;
   const { label: provider, capabilities } = connection.definition;
   if (!capabilities.atomic)

@@ -9,6 +9,7 @@ import { type AppError, errors } from '../platform/common/errors.js';
 import { due, turn } from '../platform/common/turns.js';
 import { Db, type SqlValue } from '../platform/database/db.js';
 import { clipped, OutboundError } from '../platform/outbound/outbound-error.js';
+import type { Base } from './edits/base.js';
 import type { Entry, Net, Planned } from './edits/working-copy.js';
 import type { ChangeState, Door } from './history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
@@ -24,6 +25,12 @@ export interface ListOptions {
   atomic: boolean;
   /** it is refused where the provider does not carry it out in one piece, whole or not at all */
   inOnePiece?: boolean;
+  /** one edit that does not fit refuses all, though they are carried out one by one */
+  strict?: boolean;
+  /** what has to stand at some names when the list is carried out */
+  base?: Base;
+  /** what has to be stored with the list, in its transaction: what it throws refuses the list */
+  stored?: (changeSet: number, manager: EntityManager) => Promise<void>;
   /** sets of which no edit is carried out where the provider holds other records of them than the cache */
   only?: readonly Pick<StoredRecord, 'host' | 'type' | 'line'>[];
   /** what the header says that the domain's records are, as a whole: see `revisionTag` */
@@ -94,7 +101,7 @@ export class ChangeSets {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    { background, left, whole, syncedAt, sealed, owner, door, comment, atomic }: ListOptions & How,
+    { background, left, whole, syncedAt, sealed, owner, door, comment, atomic, stored }: ListOptions & How,
   ): Promise<number | null> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
@@ -137,6 +144,7 @@ export class ChangeSets {
       if (last.synced_at !== syncedAt || last.sealed !== sealed) return null;
       const id = await this.sets.insert(set, manager);
       await this.changes.insert(id, rows, manager);
+      await stored?.(id, manager);
       return id;
     });
   }

@@ -335,6 +335,9 @@ async function commitApplied(
   const goneIds = gone.flatMap(({ net }) => net.before?.id ?? []);
   if (goneIds.length) await cache.remove(manager, domainId, goneIds);
   const left = list.filter(({ net }) => net.after);
+  const revived = left.flatMap(({ net }) => net.entry.revives ?? []);
+  // somebody else may have brought it back already
+  const taken = new Set((await cache.those(domainId, 'id', revived, manager)).map(({ id }) => id));
   const written = left.map(({ net, remoteId, held }) => {
     const row = {
       ...(net.after as StoredRecord),
@@ -343,7 +346,8 @@ async function commitApplied(
       read_only: false,
       read_only_reason: null,
     };
-    return { id: net.before?.id ?? null, row };
+    const { revives } = net.entry;
+    return { id: net.before?.id ?? (revives === undefined || taken.has(revives) ? null : revives), row };
   });
   const at = now();
   if (!left.length) return { rows, moved };

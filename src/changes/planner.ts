@@ -47,6 +47,8 @@ export interface Plan {
   planned: Planned[];
   /** what is to be done, one entry a record; what comes out as it went in is left out */
   nets: Net[];
+  /** what no edit names and the provider changes with it: the TTLs of other records of a set */
+  moved: () => Iterable<{ before: StoredRecord; after: StoredRecord }>;
 }
 
 /** Folds edits over the rows of the names that they touch. Nothing here takes a lock, writes or calls a provider. */
@@ -124,7 +126,7 @@ export class Planner {
       if (due()) await turn();
       if (!isIdle(net)) nets.push(net);
     }
-    return { planned, nets };
+    return { planned, nets, moved: () => copy.movedAlong() };
   }
 }
 

@@ -1,22 +1,13 @@
 import { searchPattern } from '../cache/record-search.js';
+import { storedHost } from '../changes/edits/filter-names.js';
 import { proxyRule, storedForms } from '../changes/edits/record-rules.js';
-import { relativeName, toAscii } from '../dns/names.js';
-import { TYPE_NAMES } from '../dns/types.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { errors } from '../platform/common/errors.js';
-import { say } from '../platform/common/words/field-text.js';
 import { marks, type SqlValue } from '../platform/database/db.js';
 import { providerOf } from '../providers/registry.js';
 import type { RecordQuery } from './records.dto.js';
 
 /** The types that a filter names: each once, as they are stored. */
 export const typesOf = (type: string): string[] => [...new Set(type.split(',').map((one) => one.trim().toUpperCase()))];
-
-/** What is neither the name of a record type nor of records that the caller may read. */
-export const unknownType = (type: string) =>
-  errors.field('type', say('"{type}" is no record type', { type: type.slice(0, 16) }), 'choice', {
-    values: TYPE_NAMES,
-  });
 
 /**
  * What a filter names is made canonical as what is stored was; what is merely not there is not found.
@@ -60,19 +51,4 @@ export function filter(
     values.push(searchPattern(query.keyword));
   }
   return [where.join(' AND '), values];
-}
-
-/**
- * The host that a filter names. @param zone null: of any zone
- * @throws AppError 400001 for a full name outside of the zone, and for what no name can be
- */
-export function storedHost(text: string, zone: string | null, path: string): string {
-  const ascii = toAscii(text);
-  if (ascii === '' && text.trim() !== '') throw errors.field(path, say('"{name}" is no name', { name: text }));
-  if (zone === null && ascii.endsWith('.'))
-    throw errors.field(path, say('"{name}" is a full name: give the host only', { name: text }));
-  const host = zone !== null && ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
-  if (host === null)
-    throw errors.field(path, say('"{name}" is not inside the zone {zone}', { name: text, zone: zone as string }));
-  return host;
 }

@@ -2,6 +2,9 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { CacheModule } from '../cache/cache.module.js';
 import { ChangesModule } from '../changes/changes.module.js';
+import { HeldNames } from '../changes/plans/held-names.js';
+import { PlanBuilder } from '../changes/plans/plan-builder.service.js';
+import { PlansRepository } from '../changes/plans/plans.repository.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { AllowedRecords } from './allowed-records.js';
@@ -11,6 +14,9 @@ import { ChangesController } from './history/changes.controller.js';
 import { EveryChangeController } from './history/every-change.controller.js';
 import { VersionReader } from './history/version-reader.service.js';
 import { VersionsController } from './history/versions.controller.js';
+import { PlanTargets } from './plans/plan-targets.service.js';
+import { DomainPlansController, PlansController } from './plans/plans.controller.js';
+import { PlansService } from './plans/plans.service.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
 import { RrsetsController } from './rrsets/rrsets.controller.js';
@@ -25,6 +31,8 @@ import { SyncController } from './sync/sync.controller.js';
     EveryChangeController,
     ChangesController,
     VersionsController,
+    DomainPlansController,
+    PlansController,
     RrsetsController,
     RecordsController,
     SyncController,
@@ -34,12 +42,17 @@ import { SyncController } from './sync/sync.controller.js';
     AllowedRecords,
     ChangeReader,
     VersionReader,
+    PlansService,
+    PlanTargets,
+    PlanBuilder,
+    PlansRepository,
+    HeldNames,
     BatchService,
     RrsetsService,
     AccountSyncService,
     FullResync,
   ],
   // with what it stands on
-  exports: [CacheModule, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
+  exports: [HeldNames, CacheModule, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
 })
 export class RecordsModule {}

@@ -6,6 +6,7 @@ import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
 import { SuspiciousList } from '../cache/suspicious.js';
 import { doorOf } from '../changes/change-sets.js';
 import { creation, type Edit, Places, update } from '../changes/edits/edit.js';
+import { unknownType } from '../changes/edits/filter-names.js';
 import type { RecordInput, RecordPatch, RecordView } from '../changes/edits/record.dto.js';
 import { recordView } from '../changes/edits/record.dto.js';
 import { ChangeEngine } from '../changes/engine.service.js';
@@ -25,7 +26,7 @@ import type { SqlValue } from '../platform/database/db.js';
 import { unknownSort } from '../platform/database/lists.js';
 import type { RecordState } from '../tokens/rules/token-rules.js';
 import { AllowedRecords } from './allowed-records.js';
-import { filter, typesOf, unknownType } from './record-filter.js';
+import { filter, typesOf } from './record-filter.js';
 import type { RecordList, RecordQuery } from './records.dto.js';
 
 /**

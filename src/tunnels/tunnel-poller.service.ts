@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
+import { HeldNames, hostsWithin } from '../changes/plans/held-names.js';
 import { within } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { Logger } from '../platform/common/logger.js';
@@ -27,11 +28,13 @@ export class TunnelPoller implements OnModuleInit {
     private readonly accounts: AccountsService,
     private readonly connections: ProviderConnections,
     private readonly repository: TunnelsRepository,
+    private readonly held: HeldNames,
     private readonly logger: Logger,
   ) {}
 
   onModuleInit(): void {
     this.jobs.schedule('tunnels.status', EVERY_MS, (signal) => this.pollAll(signal));
+    this.held.provide('tunnel', async ({ name }) => hostsWithin(await this.repository.hostnames(), name));
   }
 
   /** Polls one tunnel, and waits five seconds at most. Never throws. */

@@ -78,6 +78,14 @@ export class TunnelsRepository {
     return (await this.db.rows<Raw>(sql)).map(parsed);
   }
 
+  /** The hostnames whose CNAMEs tunnels keep. */
+  async hostnames(): Promise<string[]> {
+    const rows = await this.db.rows<{ ingress: string }>('SELECT ingress FROM tunnels WHERE dns_managed = ?', [true]);
+    return rows.flatMap(({ ingress }) =>
+      (JSON.parse(ingress) as TunnelRow['ingress']).flatMap(({ hostname }) => hostname ?? []),
+    );
+  }
+
   add(row: Omit<TunnelRow, 'id'>, manager: EntityManager): Promise<number> {
     return this.db.insert('tunnels', written(row), manager);
   }

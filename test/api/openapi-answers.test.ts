@@ -32,6 +32,9 @@ for (const { kind, skip } of databases('all')) {
       const team_id = made(await admin.post('/api/teams', { name: 'dns' })).id;
       made(await admin.post(`/api/teams/${team_id}/permissions`, { domain_id: domain, permission: 'write' }));
       assert.equal((await admin.put(`/api/accounts/${account}`, { team_id })).status, 200);
+      made(
+        await admin.post(`/api/domains/${domain}/plans`, { records: [{ host: 'p', type: 'A', value: '192.0.2.1' }] }),
+      );
       const { file } = made(await admin.post('/api/system/backup'));
       const cloudflare = await startCloudflare();
       const cloud = await addAccount(admin, 'cloudflare', { api_token: 'of the cloud', endpoint: cloudflare.url });

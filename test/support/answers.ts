@@ -28,6 +28,7 @@ import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';
 import type { PastRecordList, VersionDiff, VersionList } from '../../src/records/history/version.dto.js';
+import type { PlanList, PlanView } from '../../src/records/plans/plan.dto.js';
 import type { RecordId, RecordList } from '../../src/records/records.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
 import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
@@ -178,6 +179,10 @@ interface Answers {
   'GET /api/domains/{domain_id}/versions': VersionList;
   'GET /api/domains/{domain_id}/versions/{version}': PastRecordList;
   'GET /api/domains/{domain_id}/versions/{version}/diff/{other}': VersionDiff;
+  'POST /api/domains/{domain_id}/plans': PlanView;
+  'GET /api/domains/{domain_id}/plans': PlanList;
+  'GET /api/plans/{id}': PlanView;
+  'POST /api/plans/{id}/apply': BatchResult;
   'GET /api/changes': ChangeSetList;
   'GET /api/domains/{domain_id}/changes': ChangeSetList;
   'GET /api/domains/{domain_id}/changes/{changeSetId}': ChangeSetDetail;

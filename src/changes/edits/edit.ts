@@ -16,6 +16,8 @@ export interface NewRecord {
   /** a TTL was named; one that was not gives way to that of the set which the record joins */
   ttlGiven: boolean;
   remark: string;
+  /** the id of a record that was deleted, which comes back */
+  revives?: number;
 }
 
 /**

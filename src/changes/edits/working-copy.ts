@@ -23,6 +23,8 @@ export interface Entry {
   guarded: boolean;
   /** its TTL goes to the others of its set */
   movesTtl: boolean;
+  /** the id that a new one had before, when it was deleted */
+  revives?: number;
 }
 
 /** One that is there after the edits so far. */
@@ -105,6 +107,15 @@ export class WorkingCopy {
     for (const entry of this.touched) yield this.net(entry);
   }
 
+  /** Records that no edit touched, whose TTLs move with those of their sets. */
+  *movedAlong(): Generator<{ before: StoredRecord; after: StoredRecord }> {
+    for (const set of this.moved.values())
+      for (const entry of this.names.set(set)) {
+        const { original: before, now: after } = entry;
+        if (before && after && before.ttl !== after.ttl && !this.touched.has(entry)) yield { before, after };
+      }
+  }
+
   private judge(edit: Edit): Judged {
     if ('misfit' in edit) throw edit.misfit;
     if (edit.op === 'create') return this.create(edit);
@@ -129,7 +140,7 @@ export class WorkingCopy {
     throw errors.notFound('record');
   }
 
-  private create({ record, ttlGiven, remark }: NewRecord): Judged {
+  private create({ record, ttlGiven, remark, revives }: NewRecord): Judged {
     const after = { ...record };
     if (!ttlGiven) this.join(after);
     this.may('create', after);
@@ -138,6 +149,7 @@ export class WorkingCopy {
     const more = { domain_id: this.domain.id, remote_id: null, read_only: false, pending: false, remark };
     const now = { ...after, ...more, id: -++this.created, updated_at: '', created_at: null };
     const entry: Entry = { original: null, now, positions: [], guarded: false, movesTtl: false };
+    if (revives !== undefined) entry.revives = revives;
     this.add(entry);
     this.alignTtl(entry, now);
     return { entry, before: null, after: now };

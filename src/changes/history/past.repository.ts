@@ -99,6 +99,18 @@ export class PastRepository {
     return this.db.rows(SPANS, [domainId, from, to, after, limit]);
   }
 
+  /** What a change set made of each record, all its changes of it together. */
+  async stepsOf(domainId: number, changeSet: number): Promise<(Omit<StatesOf, 'id'> & { record_id: number })[]> {
+    const sql = `SELECT record_id, state_before, value_before, state_after, value_after FROM record_changes
+      WHERE change_set_id = ? AND domain_id = ? AND version IS NOT NULL ORDER BY version, id`;
+    const steps = new Map<number, Omit<StatesOf, 'id'> & { record_id: number }>();
+    for (const row of await this.db.rows<Omit<StatesOf, 'id'> & { record_id: number }>(sql, [changeSet, domainId])) {
+      const { state_before, value_before } = steps.get(row.record_id) ?? row;
+      steps.set(row.record_id, { ...row, state_before, value_before });
+    }
+    return [...steps.values()];
+  }
+
   /** The states of some changes, by their ids. */
   async states(ids: readonly number[]): Promise<Map<number, StatesOf>> {
     const found = new Map<number, StatesOf>();

@@ -37,6 +37,11 @@ export const EXAMPLES: Record<string, object> = {
     ],
     comment: 'the new release',
   },
+  PlanInput: {
+    records: [{ host: 'status', type: 'A', value: '192.0.2.50', ttl: 300 }],
+    comment: 'the status page',
+  },
+  ApplyInput: { only: [1], comment: 'as it was agreed' },
   RrsetInput: { values: ['192.0.2.40', '192.0.2.41'], ttl: 300 },
   FailoverInput: {
     enabled: false,

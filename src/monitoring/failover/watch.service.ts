@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HeldNames } from '../../changes/plans/held-names.js';
 import { now } from '../../platform/common/clock.js';
 import { Logger } from '../../platform/common/logger.js';
 import { isDatabaseDown } from '../../platform/database/db.js';
@@ -67,6 +68,7 @@ export class Watch implements OnModuleInit {
     private readonly queue: SwitchQueue,
     private readonly rights: RuleRights,
     private readonly late: LateChecks,
+    private readonly held: HeldNames,
     private readonly metrics: Metrics,
     private readonly traces: Traces,
     private readonly logger: Logger,
@@ -80,6 +82,7 @@ export class Watch implements OnModuleInit {
       () => this.late.reason(),
     );
     this.metrics.provide('zoneward_failover_rules', () => this.rules.countByState());
+    this.held.provide('failover', async ({ id }) => (await this.rules.ofDomain(id)).map(({ config }) => config.host));
   }
 
   /** Goes on as long as there are rules to follow, and this process has the job. */

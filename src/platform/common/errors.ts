@@ -157,6 +157,8 @@ export const errors = {
   },
   /** The request would remove more than usual: 409002 listing what would be removed; `?confirm=true` accepts it. */
   suspicious: of('suspicious'),
+  /** Guards that were not named: 409003. */
+  guarded: of('guarded'),
   /** `If-Match` does not match: 412001 with the current state. */
   precondition: of('precondition'),
   /** @param result the answer of the list as of 200 */

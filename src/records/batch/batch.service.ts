@@ -38,15 +38,8 @@ export class BatchService {
     wait: number,
     { ifMatch }: Conditions,
   ): Promise<BatchResult> {
-    const changes = await validList(BatchChange, list, 'changes');
-    const wrong = [...changes.flatMap(oneName), ...changes.flatMap(lacking)];
-    if (wrong.length) throw errors.validation(wrong.slice(0, 100));
     const place = await this.places.of(domain);
-    const edits: Edit[] = [];
-    for (const change of changes) {
-      if (edits.length % TURN === TURN - 1) await nextTurn();
-      edits.push(editOf(place, change));
-    }
+    const edits = await this.editsOf(place, list);
     const how = { atomic: Boolean(atomic), inOnePiece: atomic === 'vendor' };
     const options = { door: doorOf(me), comment: comment ?? '', ...how, ifMatch };
     const { changeSet, results, pieces } = await this.engine.list(
@@ -57,25 +50,43 @@ export class BatchService {
       wait * 1000,
       place.connection,
     );
-    // whether something was to be done would confirm a guess of a caller that may not read
-    const reads = readsRecords(me);
-    const outcomes = results?.map((result) => {
-      if (result.ok) return { ok: true, ...namesOf(result.id), ...(reads && { changed: result.written }) };
-      const { code, message: msg, data } = result.error;
-      return {
-        ok: false,
-        state: result.state,
-        error: { code, msg, ...(data !== undefined && { data: data as object }) },
-      };
-    });
-    const counts = results ? countsOf(results) : null;
-    return {
-      change_set_id: reads || !outcomes ? changeSet : null,
-      outcomes: outcomes ?? null,
-      counts,
-      pieces: atomic ? pieces : null,
-    };
+    return batchResult(me, changeSet, results, atomic ? pieces : null);
   }
+
+  /** Changes as clients send them, as edits. @throws AppError 400001 naming all fields that are wrong */
+  async editsOf(place: Place, list: readonly BatchChange[]): Promise<Edit[]> {
+    const changes = await validList(BatchChange, list, 'changes');
+    const wrong = [...changes.flatMap(oneName), ...changes.flatMap(lacking)];
+    if (wrong.length) throw errors.validation(wrong.slice(0, 100));
+    const edits: Edit[] = [];
+    for (const change of changes) {
+      if (edits.length % TURN === TURN - 1) await nextTurn();
+      edits.push(editOf(place, change));
+    }
+    return edits;
+  }
+}
+
+/** The answer of a list. @param results null: it goes on */
+export function batchResult(
+  me: Caller,
+  changeSet: number | null,
+  results: readonly Result[] | null,
+  pieces: number | null,
+): BatchResult {
+  // whether something was to be done would confirm a guess of a caller that may not read
+  const reads = readsRecords(me);
+  const outcomes = results?.map((result) => {
+    if (result.ok) return { ok: true, ...namesOf(result.id), ...(reads && { changed: result.written }) };
+    const { code, message: msg, data } = result.error;
+    return {
+      ok: false,
+      state: result.state,
+      error: { code, msg, ...(data !== undefined && { data: data as object }) },
+    };
+  });
+  const counts = results ? countsOf(results) : null;
+  return { change_set_id: reads || !outcomes ? changeSet : null, outcomes: outcomes ?? null, counts, pieces };
 }
 
 function countsOf(results: readonly Result[]): BatchCounts {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/access.js';
+import { storedHost, unknownType } from '../../changes/edits/filter-names.js';
 import type { ChangeSet } from '../../changes/history/change-set.entity.js';
 import { ChangeSetsRepository } from '../../changes/history/change-sets.repository.js';
 import { InDoubtRepository } from '../../changes/history/in-doubt.repository.js';
@@ -24,7 +25,6 @@ import { dayBound, type OrUndefined } from '../../platform/common/validation.js'
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { TokenRule } from '../../tokens/rules/token-rules.js';
-import { storedHost, unknownType } from '../record-filter.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
 import { ownWords, shownState } from './shown-state.js';
 

@@ -26,7 +26,7 @@ const BATCH = 500;
 const MAX = 10_000;
 
 /** A record of a version. */
-interface Past {
+export interface Past {
   id: number;
   state: ChangedState;
 }
@@ -72,6 +72,18 @@ export class VersionReader {
     );
     if (!asked && found.total > MAX) throw tooMany('page', found.total);
     return { total: found.total, list: found.list.map(pastView), asked };
+  }
+
+  /** All records of a version, whoever asks. @throws AppError 404001 */
+  async whole(domain: OpenDomain, version: number): Promise<Past[]> {
+    await this.assertThere(domain, version);
+    return this.steadily(domain, async () => {
+      const list: Past[] = [];
+      const next = (after: number) => this.past.held(domain.id, version, after, BATCH);
+      for (let held = await next(0); held.length; held = await next(held.at(-1)?.record_id ?? 0))
+        list.push(...(await this.statesOf(domain.id, held)));
+      return list;
+    });
   }
 
   /** What became of each record from one version to another, maybe an older one. @throws AppError 404001, 400001 */

@@ -8,6 +8,7 @@ export const CODES = {
   method: { status: 405, code: 405001, meaning: 'the path exists, but not with this method' },
   conflict: { status: 409, code: 409001, meaning: 'conflict with what exists' },
   suspicious: { status: 409, code: 409002, meaning: 'suspicious: confirm that this is meant' },
+  guarded: { status: 409, code: 409003, meaning: 'guarded: `data.guards` are to be named in `force`' },
   precondition: { status: 412, code: 412001, meaning: 'precondition failed: it is not what was seen' },
   tooLarge: { status: 413, code: 413001, meaning: 'request body too large' },
   unapplied: { status: 422, code: 422002, meaning: 'no change of the list was applied; with `fail=any`: not all were' },

@@ -19,6 +19,12 @@ export const CONFLICT_REASONS = {
     'The provider gave no answer in time about an earlier change here, and may still carry it out; try again after {until}',
     '提供商未及时答复此处之前的更改，可能仍会执行；请在 {until} 之后再试',
   ),
+  guards_not_named: say(
+    'guarded',
+    'Nothing was changed: {guards} would have to be named in "force"',
+    '未做任何更改：需要在 "force" 中列出 {guards}',
+  ),
+  plan_ended: say('conflict', 'The plan is {state}: make another one', '该计划的状态是 {state}：请重新创建计划'),
   busy: say('conflict', 'Somebody else is changing this right now; try again', '他人正在更改，请重试'),
   changed_meanwhile: say(
     'conflict',
@@ -282,6 +288,11 @@ export const CONFLICT_REASONS = {
     '记录与 If-Match 不符，请重新读取',
   ),
   if_none_match: say('precondition', 'What If-None-Match names is there', 'If-None-Match 所指的内容已存在'),
+  plan_stale: say(
+    'precondition',
+    'Nothing was changed: something else stands there than the plan was made on; make another one',
+    '未做任何更改：现状与制定计划时不同；请重新创建计划',
+  ),
   record_gone: say('precondition', 'The record is gone', '记录已不存在'),
   record_gone_at_provider: say(
     'precondition',

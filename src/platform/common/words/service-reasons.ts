@@ -93,6 +93,7 @@ export const THINGS = {
   backup: { en: 'The backup {name}', zh: '备份 {name} ' },
   binding: { en: 'Such a binding', zh: '该绑定' },
   change_set: { en: 'Change set', zh: '变更集' },
+  plan: { en: 'Plan', zh: '计划' },
   version: { en: 'Version', zh: '版本' },
   channel: { en: 'Channel', zh: '通知渠道' },
   delivery: { en: 'Delivery', zh: '投递' },

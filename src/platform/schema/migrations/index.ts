@@ -36,6 +36,7 @@ import { AuditOrigins1764210000000 } from './1764210000000-audit-origins.js';
 import { Attention1764230000000 } from './1764230000000-attention.js';
 import { DeliveriesEnded1764250000000 } from './1764250000000-deliveries-ended.js';
 import { Versions1764300000000 } from './1764300000000-versions.js';
+import { Plans1764310000000 } from './1764310000000-plans.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -77,4 +78,5 @@ export const MIGRATIONS = [
   Attention1764230000000,
   DeliveriesEnded1764250000000,
   Versions1764300000000,
+  Plans1764310000000,
 ];

@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import { type Caller, signedIn } from '../../access/access.js';
+import type { CacheRow } from '../../cache/reconcile.js';
+import { RecordCache } from '../../cache/record-cache.js';
+import { type Edit, type Place, Places, upsert } from '../../changes/edits/edit.js';
+import { RecordInput } from '../../changes/edits/record.dto.js';
+import { PastRepository } from '../../changes/history/past.repository.js';
+import { type ChangedState, sameState, stateOf } from '../../changes/history/states.js';
+import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
+import type { Wish } from '../../changes/plans/plan-builder.service.js';
+import { patchOf } from '../../changes/plans/planned.js';
+import type { DnsRecord } from '../../dns/record.js';
+import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
+import { errors, fieldErrorsOf } from '../../platform/common/errors.js';
+import { compileGlob } from '../../platform/common/patterns.js';
+import { due, turn } from '../../platform/common/turns.js';
+import { validList } from '../../platform/common/validation.js';
+import type { FieldError } from '../../platform/common/words/codes.js';
+import { say } from '../../platform/common/words/field-text.js';
+import type { BatchChange } from '../batch/batch.dto.js';
+import { BatchService } from '../batch/batch.service.js';
+import { VersionReader } from '../history/version-reader.service.js';
+import type { PlanInput } from './plan.dto.js';
+import { deletionsFirst, toward, type Wanted } from './plan-edits.js';
+
+/** What a plan may be worked out of. */
+const SOURCES = ['records', 'changes', 'version', 'change_set_id', 'from_domain_id'] as const;
+
+type Scope = (record: Pick<DnsRecord, 'host' | 'type'>) => boolean;
+/** What is asked of a plan, as edits of what is there. */
+@Injectable()
+export class PlanTargets {
+  constructor(
+    private readonly places: Places,
+    private readonly batches: BatchService,
+    private readonly versions: VersionReader,
+    private readonly past: PastRepository,
+    private readonly cache: RecordCache,
+    private readonly policy: DomainPolicy,
+    private readonly sync: RecordSyncService,
+  ) {}
+
+  /** @param rows of the domain, as the provider holds them now @throws AppError 400001, 404001 */
+  async of(me: Caller, domain: OpenDomain, input: PlanInput, rows: readonly CacheRow[]): Promise<Wish> {
+    const given = SOURCES.filter((source) => (input[source] ?? null) !== null);
+    const [source] = given;
+    if (!source)
+      throw errors.field(
+        'records',
+        'or one of changes, version, change_set_id and from_domain_id must be given',
+        'required',
+      );
+    if (given[1]) throw errors.field(given[1], say('does not go together with {field}', { field: source }), 'conflict');
+    const scope = scopeOf(input);
+    const place = await this.places.of(domain);
+    if (source === 'changes') return this.changes(input, place);
+    if (source === 'change_set_id') return this.undo(domain, input.change_set_id as number, rows, scope);
+    const mode = input.mode ?? (source === 'version' ? 'sync' : 'merge');
+    const wanted =
+      source === 'records'
+        ? await named(place, input.records as RecordInput[])
+        : source === 'version'
+          ? await this.asOf(domain, input.version as number)
+          : await this.copied(me, place, input.from_domain_id as number);
+    return toward(
+      wanted.filter(({ record }) => scope(record)),
+      rows.filter(scope),
+      mode === 'sync',
+    );
+  }
+
+  /** A list of changes; `mode` and what is not named say nothing of it. */
+  private async changes(input: PlanInput, place: Place): Promise<Wish> {
+    for (const field of ['mode', 'types', 'hosts'] as const)
+      if (input[field] !== undefined) throw errors.field(field, 'does not go with changes', 'conflict');
+    return { edits: await this.batches.editsOf(place, input.changes as BatchChange[]), warnings: [], unchanged: 0 };
+  }
+
+  private async asOf(domain: OpenDomain, version: number): Promise<Wanted[]> {
+    const records = await this.versions.whole(domain, version);
+    const wanted: Wanted[] = [];
+    for (const { id, state } of records) {
+      if (due()) await turn();
+      if (state.type !== 'SOA' && !state.read_only) wanted.push(wantedOf(state, id));
+    }
+    return wanted;
+  }
+
+  private async copied(me: Caller, place: Place, fromId: number): Promise<Wanted[]> {
+    const from = await this.policy.open(signedIn(me), fromId, 'read');
+    await this.sync.refresh(from, 'system');
+    const wanted: Wanted[] = [];
+    for (const row of await this.cache.following(from.id)) {
+      if (due()) await turn();
+      const { type, host, read_only } = row;
+      if (type === 'SOA' || read_only || (type === 'NS' && host === '@')) continue;
+      const { remote_id: _, extra: _extra, ...state } = row;
+      const line = place.definition.capabilities.lines.includes(row.line) ? row.line : 'default';
+      wanted.push(wantedOf({ ...state, remote_id: null, extra: null, line }, undefined));
+    }
+    return wanted;
+  }
+
+  /** What takes a change set back, as far as nobody has changed its records since. */
+  private async undo(domain: OpenDomain, id: number, rows: readonly CacheRow[], scope: Scope): Promise<Wish> {
+    const steps = await this.past.stepsOf(domain.id, id);
+    if (!steps.length) throw errors.notFound('change_set');
+    const now = new Map(rows.map((row) => [row.id, row]));
+    const edits: Edit[] = [];
+    const warnings: string[] = [];
+    for (const { record_id, ...states } of steps) {
+      if (due()) await turn();
+      const before = stateOf(states.state_before, states.value_before);
+      const after = stateOf(states.state_after, states.value_after);
+      const shown = (after ?? before) as ChangedState;
+      if (!scope(shown)) continue;
+      const there = now.get(record_id) ?? null;
+      if (!sameState(there, after)) warnings.push(`${shown.type} ${shown.host} was changed since, and stays as it is`);
+      else if (!before) edits.push({ op: 'delete', id: record_id });
+      else if (!after) edits.push({ ...wantedOf(before, record_id), op: 'create' });
+      else edits.push({ op: 'update', id: record_id, patch: patchOf(before) });
+    }
+    return { edits: deletionsFirst(edits), warnings, unchanged: 0 };
+  }
+}
+
+/** The records of a body. @throws AppError 400001 naming all fields that are wrong */
+async function named(place: Place, list: readonly RecordInput[]): Promise<Wanted[]> {
+  const records = await validList(RecordInput, list, 'records');
+  const wanted: Wanted[] = [];
+  const wrong: FieldError[] = [];
+  for (const [i, input] of records.entries()) {
+    if (due()) await turn();
+    try {
+      wanted.push(upsert(place, input) as Wanted);
+    } catch (error) {
+      wrong.push(...fieldErrorsOf(error).map((e) => ({ ...e, path: `records.${i}.${e.path}` })));
+    }
+  }
+  if (wrong.length) throw errors.validation(wrong.slice(0, 100));
+  return wanted;
+}
+
+/** @param id that it had; undefined: it is another record */
+function wantedOf(state: ChangedState | (CacheRow & { extra: null }), id: number | undefined): Wanted {
+  const { remote_id: _, read_only: __, remark, ...record } = state as ChangedState;
+  const { host: _h, type: _t, value: _v, ...patch } = patchOf(state as ChangedState);
+  return { op: 'upsert', record, patch, ttlGiven: true, remark, ...(id !== undefined && { revives: id }) };
+}
+
+function scopeOf({ types, hosts }: PlanInput): Scope {
+  const ofTypes = types && new Set(types.map((type) => type.toUpperCase()));
+  const tests = hosts?.map((glob) => compileGlob(glob, true));
+  return ({ host, type }) => (!ofTypes || ofTypes.has(type)) && (!tests || tests.some((test) => test(host)));
+}

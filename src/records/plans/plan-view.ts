@@ -1,0 +1,84 @@
+import type { Caller } from '../../access/access.js';
+import { told } from '../../changes/plans/guards.js';
+import type { Plan, PlanState } from '../../changes/plans/plan.entity.js';
+import { judged } from '../../changes/plans/plan-builder.service.js';
+import type { StoredPlanChange } from '../../changes/plans/plans.repository.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { shownName } from '../../domains/zone-identity.js';
+import { timeMs } from '../../platform/common/clock.js';
+import type { ChangedRecordView } from '../history/change.dto.js';
+import { shownState } from '../history/shown-state.js';
+import type { PlanChangeView, PlanView } from './plan.dto.js';
+
+/** A plan that nobody has applied by its end has expired. */
+export const stateNow = ({ state, expires_at }: Pick<Plan, 'state' | 'expires_at'>): PlanState =>
+  state === 'open' && Date.parse(expires_at) <= timeMs() ? 'expired' : state;
+
+/** A plan as a caller may see it: of changes of records that they may not read it has the number. */
+export function planView(
+  me: Caller,
+  domain: OpenDomain,
+  plan: Omit<Plan, 'id' | 'domain'> & { id: number | null },
+  changes: readonly StoredPlanChange[],
+): PlanView {
+  const summary = { create: 0, update: 0, delete: 0, unchanged: plan.unchanged };
+  const seen: StoredPlanChange[] = [];
+  const views: PlanChangeView[] = [];
+  for (const change of changes) {
+    const { op, position: id, before, after } = change;
+    const { visible, denied } = judged(me, domain, change);
+    summary[op]++;
+    const shown = after ?? before;
+    if (!visible || !shown) continue;
+    seen.push(change);
+    const { host, type } = shown;
+    const states = { before: before && shownState(before), after: after && shownState(after) };
+    views.push({ id, op, host, type, ...states, allowed: !denied, ...(denied && { reason: denied.reason }) });
+  }
+  const { user_id, username, token_id, token_name, comment, created_at, expires_at, base, change_set_id } = plan;
+  return {
+    ...{ id: plan.id, domain_id: domain.id, domain: shownName(domain), state: stateNow(plan), comment },
+    ...{ created_at, expires_at, created_by: { user_id, username, token_id, token_name }, base, summary },
+    ...{ changes: views, hidden: changes.length - views.length, guards: told(seen) },
+    ...{ warnings: plan.warnings ? plan.warnings.split('\n') : [], change_set_id },
+  };
+}
+
+const line = ({ host, type, value, ttl, priority, enabled }: ChangedRecordView): string => {
+  const rdata = priority === null ? value : `${priority} ${value}`;
+  return `${enabled ? '' : '; '}${host} ${ttl} IN ${type} ${type === 'TXT' ? JSON.stringify(value) : rdata}`;
+};
+
+/** A plan as a unified diff, one line a record. */
+export function diffText({ domain, changes, hidden, summary }: PlanView): string {
+  const lines = changes.flatMap(({ before, after }) => [
+    ...(before ? [`-${line(before)}`] : []),
+    ...(after ? [`+${line(after)}`] : []),
+  ]);
+  const { create, update, delete: gone } = summary;
+  const rest = hidden ? [`# ${hidden} more`] : [];
+  return [
+    ...[`--- ${domain}`, `+++ ${domain}`, `@@ ${create} created, ${update} changed, ${gone} deleted @@`],
+    ...[...lines, ...rest, ''],
+  ].join('\n');
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** A plan for a pull request. */
+export function markdown({ domain, changes, guards, warnings, hidden, summary }: PlanView): string {
+  const { create, update, delete: gone, unchanged } = summary;
+  const rows = changes.map(({ id, op, host, type, before, after }) => {
+    const [from, to] = [before, after].map((state) => (state ? `\`${cell(line(state))}\`` : ''));
+    return `| ${id} | ${op} | ${cell(host)} | ${type} | ${from} | ${to} |`;
+  });
+  return [
+    `### ${domain}: ${create} created, ${update} changed, ${gone} deleted, ${unchanged} unchanged`,
+    '',
+    ...(rows.length ? ['| # | | host | type | before | after |', '|---|---|---|---|---|---|', ...rows, ''] : []),
+    ...(hidden ? [`${hidden} more changes are not shown.`, ''] : []),
+    ...guards.map(({ key, text }) => `- **${key}**: ${text}`),
+    ...warnings.map((words) => `- ${words}`),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,186 @@
+import { ApiProperty, PickType } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { RecordInput } from '../../changes/edits/record.dto.js';
+import { GUARDS, type GuardKey } from '../../changes/plans/guards.js';
+import { PLAN_STATES, type PlanState } from '../../changes/plans/plan.entity.js';
+import type { PlanOp } from '../../changes/plans/planned.js';
+import { PageQuery } from '../../platform/common/paging.dto.js';
+import { hasRoom, MAX_ID } from '../../platform/common/validation.js';
+import { BatchChange } from '../batch/batch.dto.js';
+import { ChangedRecordView } from '../history/change.dto.js';
+
+/** records, or changes, that a plan is asked for by */
+const MAX_LIST = 20_000;
+
+export const MODES = ['merge', 'sync'] as const;
+
+/** What a plan is worked out of: one of `records`, `changes`, `version`, `change_set_id` and `from_domain_id`. */
+export class PlanInput {
+  /** the records that shall be there, each as in `POST …/records` */
+  // each is judged by the service, a few at a time
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_LIST)
+  @ApiProperty({ required: false, type: [RecordInput], maxItems: MAX_LIST })
+  records?: RecordInput[];
+
+  /** changes as in `POST …/records/batch` */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_LIST)
+  @ApiProperty({ required: false, type: [BatchChange], maxItems: MAX_LIST })
+  changes?: BatchChange[];
+
+  /** the records as of a version of the domain */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  version?: number;
+
+  /** takes a change set of the domain back; what somebody has changed since is left out, and stands in `warnings` */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  change_set_id?: number;
+
+  /** the records of another domain, which the caller may read */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  from_domain_id?: number;
+
+  /**
+   * `merge`: what is named is made so, all else stays; `sync`: what is not named is deleted, but for the SOA, records
+   * that are read-only, and the name servers of the zone itself, unless some are named. Default: `sync` for `version`,
+   * else `merge`
+   */
+  @IsOptional()
+  @IsIn(MODES)
+  mode?: (typeof MODES)[number];
+
+  /** only records of these types are touched */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
+  @MaxLength(16, { each: true })
+  types?: string[];
+
+  /** only records at these hosts are touched: globs, as in the rules of tokens */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
+  @MaxLength(300, { each: true })
+  hosts?: string[];
+
+  /** why, for whoever reads the history */
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  comment?: string;
+}
+hasRoom(PlanInput, MAX_LIST * 23, 'records');
+
+export class PlanQuery extends PickType(PageQuery, ['page', 'limit']) {}
+
+export class ApplyInput {
+  /** ids of changes of the plan, if not all of them shall be made */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_LIST)
+  @IsInt({ each: true })
+  only?: number[];
+
+  /** guards that are meant: without them a plan that meets some is 409003 */
+  @IsOptional()
+  @IsArray()
+  @IsIn(GUARDS, { each: true })
+  force?: GuardKey[];
+
+  /** why, for whoever reads the history; left out: that of the plan */
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  comment?: string;
+}
+
+class PlanMaker {
+  user_id!: number | null;
+  username!: string | null;
+  token_id!: number | null;
+  token_name!: string | null;
+}
+
+class PlanSummary {
+  create!: number;
+  update!: number;
+  delete!: number;
+  /** records that were named, and are as they shall be */
+  unchanged!: number;
+}
+
+export class PlanChangeView {
+  /** within the plan */
+  id!: number;
+  op!: PlanOp;
+  host!: string;
+  type!: string;
+  before!: ChangedRecordView | null;
+  after!: ChangedRecordView | null;
+  /** whether the caller may make it */
+  allowed!: boolean;
+  /** why not */
+  reason?: string;
+}
+
+class GuardView {
+  key!: GuardKey;
+  /** what may be a mistake */
+  text!: string;
+  /** the changes that are meant */
+  change_ids!: number[];
+}
+
+export class PlanView {
+  /** null: it is not stored, since there is nothing to do, or it was a dry run */
+  id!: number | null;
+  domain_id!: number;
+  domain!: string;
+  state!: PlanState;
+  comment!: string;
+  created_at!: string;
+  expires_at!: string;
+  created_by!: PlanMaker;
+  /** a hash over what the provider held of the names concerned */
+  base!: string;
+  summary!: PlanSummary;
+  changes!: PlanChangeView[];
+  /** how many more changes there are, of records that the caller may not read */
+  hidden!: number;
+  guards!: GuardView[];
+  warnings!: string[];
+  /** what it became */
+  change_set_id!: number | null;
+}
+
+export class PlanListEntry {
+  id!: number;
+  domain_id!: number;
+  state!: PlanState;
+  comment!: string;
+  created_at!: string;
+  expires_at!: string;
+  created_by!: PlanMaker;
+  change_set_id!: number | null;
+}
+
+export class PlanList {
+  total!: number;
+  list!: PlanListEntry[];
+}
+
+export { PLAN_STATES };

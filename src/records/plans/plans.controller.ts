@@ -1,0 +1,122 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Headers,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+  StreamableFile,
+} from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
+import { Audited } from '../../audit/audited.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { pageHeaders } from '../../platform/common/paging.dto.js';
+import { IdPipe } from '../../platform/common/validation.js';
+import { WaitQuery } from '../../platform/http/wait.dto.js';
+import { BatchResult } from '../batch/batch.dto.js';
+import { statusOf } from '../batch/batch.service.js';
+import { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
+import { diffText, markdown } from './plan-view.js';
+import { PlansService } from './plans.service.js';
+
+@ApiTags('Plans')
+@ApiParam({ name: 'domain_id', type: 'integer' })
+@Controller('domains/:domain_id/plans')
+export class DomainPlansController {
+  constructor(private readonly plans: PlansService) {}
+
+  /**
+   * Works out what would have to be changed, and changes nothing. The zone is read at the provider first. Each change
+   * says whether the caller may make it (`allowed`); `guards` name what may be a mistake. A plan lives for 24 hours.
+   * One with nothing to do is not stored (`id: null`).
+   */
+  @Post()
+  @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict', 'suspicious', 'provider')
+  @Audited('changes.plan')
+  create(@OnDomain() domain: OpenDomain, @Body() body: PlanInput, @Me() me: Caller): Promise<PlanView> {
+    return this.plans.create(me, domain, body);
+  }
+
+  /** The plans of a domain, newest first, those of the last week. */
+  @Get()
+  @Access({ domain: 'read', scope: 'records:read' })
+  async list(
+    @OnDomain() domain: OpenDomain,
+    @Query() query: PlanQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PlanList> {
+    const { total, list, page, limit } = await this.plans.list(domain, query);
+    pageHeaders(response, total, { page, limit });
+    return { total, list };
+  }
+}
+
+@ApiTags('Plans')
+@Controller('plans')
+export class PlansController {
+  constructor(private readonly plans: PlansService) {}
+
+  /**
+   * A plan, with the changes of records that the caller may read: as `Accept: text/plain` a unified diff, as
+   * `text/markdown` what a pull request shows.
+   */
+  @Get(':id')
+  @Access({ narrowed: true, scope: 'records:read' })
+  @ApiOkResponse({ type: PlanView })
+  @ApiProduces('application/json', 'text/plain', 'text/markdown')
+  async get(
+    @Param('id', IdPipe) id: number,
+    @Headers('accept') accept: string | undefined,
+    @Me() me: Caller,
+  ): Promise<PlanView | StreamableFile> {
+    const plan = await this.plans.get(me, id);
+    const text = /^text\/(plain|markdown)\b/.exec(accept ?? '')?.[1];
+    if (!text) return plan;
+    const words = text === 'plain' ? diffText(plan) : markdown(plan);
+    return new StreamableFile(Buffer.from(words), { type: `text/${text}; charset=utf-8` });
+  }
+
+  /** Ends a plan that is not applied. 409001 for one that has an end. */
+  @Delete(':id')
+  @Access({ narrowed: true, scope: 'records:write' })
+  @Fails('conflict')
+  @Audited('changes.discard')
+  async discard(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<void> {
+    await this.plans.discard(me, id);
+  }
+
+  /**
+   * Makes the changes of a plan exactly as they were shown, or none: the zone is read again, and where something else
+   * stands at a name concerned the plan is `stale` (412001 with `data.differences`). Rights are judged for who applies
+   * it, for every change, before anything is done. Guards that are not named in `force` are 409003 with `data.guards`.
+   * Answers as `POST …/records/batch` does. A plan is applied once: 409001 afterwards.
+   */
+  @Post(':id/apply')
+  @HttpCode(200)
+  @Access({ narrowed: true, scope: 'records:write' })
+  @Fails('conflict', 'guarded', 'suspicious', 'precondition', 'unapplied', 'provider')
+  @ApiOkResponse({ type: BatchResult })
+  @ApiResponse({ status: 207, type: BatchResult, description: 'some changes were not applied' })
+  @ApiAcceptedResponse({ type: BatchResult, description: 'the list goes on in the background' })
+  @Audited('record.batch')
+  async apply(
+    @Param('id', IdPipe) id: number,
+    @Body() body: ApplyInput,
+    @Query() { wait }: WaitQuery,
+    @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<BatchResult> {
+    const { domain_id, ...result } = await this.plans.apply(me, id, body, (wait ?? 0) * 1000);
+    const status = statusOf(result, false);
+    response.status(status);
+    if (status === 202) response.setHeader('Location', `/api/domains/${domain_id}/changes/${result.change_set_id}`);
+    return result;
+  }
+}

@@ -1,0 +1,216 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type Caller, type Right, signedIn } from '../../access/access.js';
+import { type Base, Stale } from '../../changes/edits/base.js';
+import { Places } from '../../changes/edits/edit.js';
+import { ChangeEngine } from '../../changes/engine.service.js';
+import { PastRepository } from '../../changes/history/past.repository.js';
+import { type ChangedState, stateOf } from '../../changes/history/states.js';
+import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
+import { told } from '../../changes/plans/guards.js';
+import type { Plan } from '../../changes/plans/plan.entity.js';
+import { judged, PlanBuilder } from '../../changes/plans/plan-builder.service.js';
+import { editOf, hostsOf, type PlannedChange } from '../../changes/plans/planned.js';
+import { PlansRepository, type StoredPlanChange } from '../../changes/plans/plans.repository.js';
+import { refusal, rightOf } from '../../domains/access-rights.js';
+import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
+import { DomainsService } from '../../domains/domains.service.js';
+import { now } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
+import { sha256 } from '../../platform/common/hash.js';
+import { pageOf } from '../../platform/common/paging.dto.js';
+import { Db } from '../../platform/database/db.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import type { BatchResult } from '../batch/batch.dto.js';
+import { batchResult } from '../batch/batch.service.js';
+import { shownState } from '../history/shown-state.js';
+import type { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
+import { PlanTargets } from './plan-targets.service.js';
+import { planView, stateNow } from './plan-view.js';
+
+const DAY_MS = 86_400_000;
+/** how long plans that have expired are shown */
+const KEPT_MS = 7 * DAY_MS;
+const HOUR_MS = 3_600_000;
+/** differences that a stale plan names */
+const MAX_DIFFERENCES = 1000;
+
+/** Plans: worked out, shown, and applied as they were shown or not at all. */
+@Injectable()
+export class PlansService implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly plans: PlansRepository,
+    private readonly builder: PlanBuilder,
+    private readonly targets: PlanTargets,
+    private readonly engine: ChangeEngine,
+    private readonly places: Places,
+    private readonly sync: RecordSyncService,
+    private readonly past: PastRepository,
+    private readonly domains: DomainsService,
+    private readonly policy: DomainPolicy,
+    private readonly jobs: Jobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.schedule('plans.prune', HOUR_MS, () => this.plans.prune(now(-KEPT_MS)));
+  }
+
+  /** @throws AppError 400001 and 404001 of the target, 409002; ProviderError where the zone cannot be read */
+  async create(me: Caller, opened: OpenDomain, input: PlanInput): Promise<PlanView> {
+    const zone = await this.builder.read(opened);
+    const { domain } = zone;
+    const draft = await this.builder.build(me, zone, await this.targets.of(me, domain, input, zone.rows));
+    const { userId, username, token } = signedIn(me);
+    const { version, unchanged, warnings, changes } = draft;
+    const plan = {
+      ...{ domain_id: domain.id, state: 'open' as const, comment: input.comment ?? '', version, unchanged },
+      ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
+      ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
+      ...{ change_set_id: null, created_at: now(), expires_at: now(DAY_MS) },
+    };
+    const id = changes.length
+      ? await this.db.transaction((manager) => this.plans.insert(plan, changes, manager))
+      : null;
+    const stored = changes.map((change, i) => ({ ...change, position: i + 1 }));
+    return planView(me, domain, { ...plan, id }, stored);
+  }
+
+  async list(domain: OpenDomain, query: PlanQuery): Promise<PlanList & { page: number; limit: number }> {
+    const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
+    const { rows, total } = await this.plans.page(domain.id, limit, (page - 1) * limit);
+    const list = rows.map((plan) => {
+      const { id, domain_id, comment, created_at, expires_at, change_set_id } = plan;
+      const { user_id, username, token_id, token_name } = plan;
+      const created_by = { user_id, username, token_id, token_name };
+      return { id, domain_id, state: stateNow(plan), comment, created_at, expires_at, created_by, change_set_id };
+    });
+    return { total, list, page, limit };
+  }
+
+  /** @throws AppError 404001, also for a plan of a domain that may not be read */
+  async get(me: Caller, id: number): Promise<PlanView> {
+    const { plan, domain } = await this.open(me, id, 'read');
+    return planView(me, domain, plan, await this.plans.changes(id));
+  }
+
+  /** @throws AppError 404001; 409001 for a plan that has an end */
+  async discard(me: Caller, id: number): Promise<void> {
+    const { plan } = await this.open(me, id, 'records');
+    assertOpen(plan);
+    if (!(await this.plans.end(id, 'discarded', null))) throw errors.conflict('plan_ended', { state: 'applied' });
+  }
+
+  /**
+   * Carries a plan out as it was shown.
+   * @param waitMs how long a long list is waited for
+   * @throws AppError 400001 for ids that it does not have; 403001 where a change may not be made; 409001 for one that
+   * has an end; 409003 for guards that are not named; 412001 where something else stands at a name concerned; nothing
+   * is done then
+   */
+  async apply(me: Caller, id: number, input: ApplyInput, waitMs: number): Promise<BatchResult & { domain_id: number }> {
+    const { plan, domain: opened } = await this.open(me, id, 'records');
+    assertOpen(plan);
+    const changes = chosen(await this.plans.changes(id), input.only);
+    assertAllowed(me, opened, changes);
+    assertForced(changes, input.force ?? []);
+    await this.sync.refresh(opened, 'system');
+    const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
+    const { connection } = await this.places.of(domain);
+    const options = {
+      ...{ door: 'plan' as const, comment: input.comment ?? plan.comment, atomic: false, strict: true },
+      base: basesOf(changes),
+      only: setsOf(changes),
+      stored: async (changeSet: number, manager: Parameters<typeof this.plans.insert>[2]) => {
+        if (!(await this.plans.end(id, 'applied', changeSet, manager)))
+          throw errors.conflict('plan_ended', { state: 'applied' });
+      },
+    };
+    try {
+      const edits = changes.map(editOf);
+      const { changeSet, results } = await this.engine.list(me, domain, edits, options, waitMs, connection);
+      if (changeSet === null) await this.plans.end(id, 'applied', null);
+      return { ...batchResult(me, changeSet, results, null), domain_id: domain.id };
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error;
+      await this.plans.end(id, 'stale', null);
+      throw errors.precondition('plan_stale', {}, { differences: await this.differences(me, domain, plan, changes) });
+    }
+  }
+
+  /** What differs at the names of a plan from what it was worked out on, as far as the caller may read it. */
+  private async differences(me: Caller, domain: OpenDomain, { version }: Plan, changes: readonly PlannedChange[]) {
+    const hosts = new Set(changes.flatMap(hostsOf));
+    const newest = await this.past.newest(domain.id);
+    const spans = await this.past.spans(domain.id, version, newest, 0, MAX_DIFFERENCES);
+    const states = await this.past.states(spans.flatMap(({ first_id, last_id }) => [first_id, last_id]));
+    return spans.flatMap(({ first_id, last_id }) => {
+      const [first, last] = [states.get(first_id), states.get(last_id)];
+      const before = first ? stateOf(first.state_before, first.value_before) : null;
+      const after = last ? stateOf(last.state_after, last.value_after) : null;
+      const shown = after ?? before;
+      const { visible } = judged(me, domain, { op: 'update', recordId: null, before, after, base: '' });
+      if (!shown || !visible || ![before, after].some((state) => state && hosts.has(state.host))) return [];
+      const view = (state: ChangedState | null) => state && shownState(state);
+      return [{ host: shown.host, type: shown.type, planned_on: view(before), found: view(after) }];
+    });
+  }
+
+  private async open(me: Caller, id: number, right: Right): Promise<{ plan: Plan; domain: OpenDomain }> {
+    const plan = await this.plans.one(id);
+    if (!plan) throw errors.notFound('plan');
+    const domain = await this.policy.look(signedIn(me), plan.domain_id);
+    if (!domain || !this.policy.judgeDomain(signedIn(me), domain.id, domain, 'read').allowed)
+      throw errors.notFound('plan');
+    return { plan, domain: right === 'read' ? domain : await this.policy.open(signedIn(me), domain.id, right) };
+  }
+}
+
+/** @throws AppError 409001 */
+function assertOpen(plan: Plan): void {
+  const state = stateNow(plan);
+  if (state !== 'open') throw errors.conflict('plan_ended', { state });
+}
+
+/** @throws AppError 400001 for ids that the plan does not have */
+function chosen(changes: readonly StoredPlanChange[], only: readonly number[] | undefined): StoredPlanChange[] {
+  if (!only) return [...changes];
+  const wanted = new Set(only);
+  const found = changes.filter(({ position }) => wanted.has(position));
+  const known = new Set(found.map(({ position }) => position));
+  const unknown = only.findIndex((id) => !known.has(id));
+  if (unknown >= 0) throw errors.field(`only.${unknown}`, 'is no change of this plan', 'unknown');
+  if (!found.length) throw errors.field('only', 'must name at least one change', 'length');
+  return found;
+}
+
+/** @throws AppError 403001 */
+function assertAllowed(me: Caller, domain: OpenDomain, changes: readonly PlannedChange[]): void {
+  for (const change of changes) {
+    const { visible, denied } = judged(me, domain, change);
+    if (!denied) continue;
+    if (!visible) throw errors.forbidden('rest_not_yours', {}, { required: `domain:${domain.id}:write` });
+    throw refusal(denied, rightOf(change.op, (change.after ?? change.before) as ChangedState));
+  }
+}
+
+/** @throws AppError 409003 */
+function assertForced(changes: readonly StoredPlanChange[], force: readonly string[]): void {
+  const guards = told(changes).filter(({ key }) => !force.includes(key));
+  if (guards.length)
+    throw errors.guarded('guards_not_named', { guards: guards.map(({ key }) => key).join(', ') }, { guards });
+}
+
+/** What has to stand at the names of some changes. */
+function basesOf(changes: readonly PlannedChange[]): Base {
+  return [
+    ...new Map(
+      changes.map((change) => [hostsOf(change).join(' '), { hosts: hostsOf(change), base: change.base }]),
+    ).values(),
+  ];
+}
+
+/** The sets that some changes are of. */
+function setsOf(changes: readonly PlannedChange[]) {
+  const states = changes.flatMap(({ before, after }) => [before, after].filter((state) => state !== null));
+  return [...new Map(states.map(({ host, type, line }) => [`${type} ${line} ${host}`, { host, type, line }])).values()];
+}

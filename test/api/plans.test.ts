@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import type { RecordView } from '../../src/changes/edits/record.dto.js';
+import { databases } from '../support/databases.js';
+import { type Client, type Service, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, addDomain, done, ended, made, refused } from '../support/world.js';
+
+type Value = { value: string } | null;
+const words = ({ host, type, value, ttl, enabled }: Pick<RecordView, 'host' | 'type' | 'value' | 'ttl' | 'enabled'>) =>
+  `${host} ${ttl} ${type} ${value}${enabled ? '' : ' off'}`;
+
+for (const { kind, skip } of databases('all'))
+  describeUnless(skip)(`plans, on ${kind}`, () => {
+    let service: Service;
+    let admin: Client;
+    let account: number;
+
+    beforeAll(async () => {
+      service = await startService(kind);
+      ({ admin } = service);
+      account = await addAccount(admin, 'zonefile', {});
+    });
+    afterAll(() => service?.stop());
+
+    /** A domain with some records at hosts `h0`, `h1`, …, and what is asked for in its tests. */
+    async function zone(name: string, records = 0) {
+      const id = await addDomain(admin, account, name, true);
+      const base = `/api/domains/${id}` as const;
+      const path = join(service.server.dataDir, 'zones', `${name}.zone`);
+      const changes = Array.from({ length: records }, (_, i) => ({
+        ...{ op: 'create', host: `h${i}`, type: 'A', value: `192.0.2.${i + 1}`, ttl: 300 },
+      }));
+      if (records) ended(await admin.post(`${base}/records/batch`, { changes }));
+      const list = async () => done(await admin.get(`${base}/records`)).list.filter(({ type }) => !/SOA|NS/.test(type));
+      return {
+        ...{ id, base, list },
+        plan: async (body: object, client = admin) => made(await client.post(`${base}/plans`, body)),
+        now: async () => (await list()).map(words).toSorted(),
+        version: async () => done(await admin.get(`${base}/versions?limit=1`)).list[0]?.version as number,
+        edit: (change: (text: string) => string) => writeFileSync(path, change(readFileSync(path, 'utf8'))),
+      };
+    }
+    const apply = (id: number | null, body: object = {}, client = admin) =>
+      client.post(`/api/plans/${id as number}/apply`, body);
+
+    it('show what would be changed, change nothing, and are then applied as they were shown', async () => {
+      const { plan, now, list, base } = await zone('shown.example', 2);
+      const before = await now();
+      const wanted = [
+        { host: 'h0', type: 'A', value: '192.0.2.1', ttl: 600 },
+        { host: 'h1', type: 'A', value: '192.0.2.2', ttl: 300 },
+        { host: 'new', type: 'TXT', value: 'text', ttl: 300 },
+      ];
+      const { id, summary, changes, guards, state } = await plan({ records: wanted, comment: 'why' });
+      assert.deepEqual(summary, { create: 1, update: 1, delete: 0, unchanged: 1 });
+      assert.deepEqual(
+        changes.map(({ id: n, op, host, allowed, before: b, after: a }) => [n, op, host, allowed, b?.ttl, a?.ttl]),
+        [
+          [1, 'update', 'h0', true, 300, 600],
+          [2, 'create', 'new', true, undefined, 300],
+        ],
+      );
+      assert.deepEqual([guards, state, await now()], [[], 'open', before]);
+      const result = ended(await apply(id));
+      assert.deepEqual(await now(), ['h0 600 A 192.0.2.1', 'h1 300 A 192.0.2.2', 'new 300 TXT text']);
+      const set = done(await admin.get(`${base}/changes/${result.change_set_id as number}`));
+      assert.deepEqual([set.door, set.comment], ['plan', 'why']);
+      const after = done(await admin.get(`/api/plans/${id as number}`));
+      assert.deepEqual([after.state, after.change_set_id], ['applied', result.change_set_id]);
+      refused(await apply(id), 409, 409001);
+      assert.equal((await list()).length, 3);
+      const again = await plan({ records: wanted });
+      assert.deepEqual([again.id, again.changes, again.summary.unchanged], [null, [], 3]);
+    });
+
+    it('delete what is not named only with "sync", and nothing outside of their types and hosts', async () => {
+      const { plan, now } = await zone('sync.example', 4);
+      const records = [{ host: 'h0', type: 'A', value: '192.0.2.1', ttl: 300 }];
+      assert.deepEqual((await plan({ records })).changes, []);
+      const some = await plan({ records, mode: 'sync', hosts: ['h0', 'h1'] });
+      assert.deepEqual(
+        some.changes.map(({ op, host }) => [op, host]),
+        [['delete', 'h1']],
+      );
+      const typed = await plan({ records, mode: 'sync', types: ['TXT'] });
+      assert.deepEqual(typed.changes, []);
+      const all = await plan({ records, mode: 'sync' });
+      assert.deepEqual(
+        all.changes.map(({ op, host }) => [op, host]),
+        ['h1', 'h2', 'h3'].map((host) => ['delete', host]),
+      );
+      ended(await apply(all.id));
+      assert.deepEqual(await now(), ['h0 300 A 192.0.2.1']);
+    });
+
+    it('are refused whole where something else stands at a name concerned, with what is there', async () => {
+      const { plan, now, edit } = await zone('stale.example', 3);
+      const changes = [
+        { op: 'upsert', host: 'h0', type: 'A', value: '192.0.2.1', ttl: 900 },
+        { op: 'create', host: 'h1', type: 'A', value: '192.0.2.99', ttl: 300 },
+      ];
+      const first = await plan({ changes });
+      edit((text) => text.replace(/^(h1\b.*)192\.0\.2\.2$/m, '$1192.0.2.77'));
+      const { data } = refused(await apply(first.id), 412, 412001);
+      const { differences } = data as unknown as { differences: { planned_on: Value; found: Value }[] };
+      assert.deepEqual(
+        differences.map(({ planned_on, found }) => [planned_on?.value, found?.value]),
+        [
+          ['192.0.2.2', undefined],
+          [undefined, '192.0.2.77'],
+        ],
+      );
+      assert.deepEqual(await now(), ['h0 300 A 192.0.2.1', 'h1 300 A 192.0.2.77', 'h2 300 A 192.0.2.3']);
+      assert.equal(done(await admin.get(`/api/plans/${first.id as number}`)).state, 'stale');
+      // what stands elsewhere does not matter
+      const second = await plan({ changes });
+      edit((text) => text.replace(/^(h2\b.*)192\.0\.2\.3$/m, '$1192.0.2.78'));
+      ended(await apply(second.id));
+      assert.ok((await now()).includes('h2 300 A 192.0.2.78'));
+    });
+
+    it('apply some of their changes, by ids that they have', async () => {
+      const { plan, now } = await zone('only.example');
+      const changes = ['a', 'b'].map((host) => ({ op: 'create', host, type: 'A', value: '192.0.2.1', ttl: 300 }));
+      const { id } = await plan({ changes });
+      refused(await apply(id, { only: [1, 3] }), 400, 400001);
+      ended(await apply(id, { only: [2] }));
+      assert.deepEqual(await now(), ['b 300 A 192.0.2.1']);
+    });
+
+    it('name guards, without which they are not applied', async () => {
+      const { plan, list } = await zone('guards.example', 10);
+      const records = [{ host: 'm', type: 'MX', value: 'mail.example.net.', priority: 10, ttl: 300 }];
+      ended(await apply((await plan({ records })).id));
+      const mx = (await list()).find(({ type }) => type === 'MX');
+      const { id, guards } = await plan({ changes: [{ op: 'delete', id: mx?.id }] });
+      assert.deepEqual(
+        guards.map(({ key, change_ids }) => [key, change_ids]),
+        [['last_mx', [1]]],
+      );
+      const { data } = refused(await apply(id), 409, 409003);
+      assert.deepEqual(
+        (data as unknown as { guards: { key: string }[] }).guards.map(({ key }) => key),
+        ['last_mx'],
+      );
+      refused(await apply(id, { force: ['many_deletes'] }), 409, 409003);
+      ended(await apply(id, { force: ['last_mx'] }));
+      const much = await plan({ records: [], mode: 'sync', types: ['A'] });
+      assert.deepEqual(
+        much.guards.map(({ key }) => key),
+        ['many_deletes'],
+      );
+      const low = await plan({ records: [{ host: 'low', type: 'A', value: '192.0.2.1', ttl: 30 }] });
+      const lost = await plan({ records: [{ host: 'c', type: 'CNAME', value: 'nowhere.guards.example.', ttl: 300 }] });
+      assert.deepEqual(
+        [low, lost].map((one) => one.guards.map(({ key }) => key)),
+        [['ttl_floor'], ['dangling']],
+      );
+    });
+
+    it('of names that failover keeps, or this service has itself, say so', async () => {
+      const { plan, base } = await zone('held.example', 1);
+      const rule = {
+        ...{ host: 'h0', type: 'A', primary: ['1.1.1.1'], backup: ['1.1.1.2'] },
+        check: { kind: 'tcp', port: 443 },
+      };
+      done(await admin.post(`${base}/failover`, { enabled: false, rules: [rule] }));
+      done(await admin.put('/api/settings', { base_url: 'https://dns.held.example' }));
+      const records = ['h0', 'dns'].map((host) => ({ host, type: 'A', value: '192.0.2.9', ttl: 300 }));
+      const { guards } = await plan({ records });
+      assert.deepEqual(
+        guards.map(({ key, change_ids }) => [key, change_ids]),
+        [
+          ['own_host', [2]],
+          ['failover', [1]],
+        ],
+      );
+    });
+
+    it('are judged for who applies them, for every change, before anything is done', async () => {
+      const { id: domain, plan, now } = await zone('rights.example', 1);
+      const { token } = made(
+        await admin.post('/api/tokens', {
+          ...{ name: 'rules', allowed_services: ['records:read', 'records:write'], allowed_domains: [domain] },
+          rules: [{ effect: 'allow', hosts: ['a'] }],
+        }),
+      );
+      const client = service.server.as(token);
+      const records = ['a', 'b'].map((host) => ({ host, type: 'A', value: '192.0.2.9', ttl: 300 }));
+      const { id } = await plan({ records });
+      const seen = done(await client.get(`/api/plans/${id as number}`));
+      assert.deepEqual([seen.changes.map(({ host }) => host), seen.hidden, seen.summary.create], [['a'], 1, 2]);
+      refused(await apply(id, {}, client), 403, 403001);
+      assert.deepEqual(await now(), ['h0 300 A 192.0.2.1']);
+      ended(await apply(id, { only: [1] }, client));
+      assert.deepEqual(await now(), ['a 300 A 192.0.2.9', 'h0 300 A 192.0.2.1']);
+    });
+
+    it('restore a version, and take a change set back: records come back under their ids', async () => {
+      const { plan, now, list, base, version } = await zone('restore.example', 3);
+      const [first, second, third] = (await list()) as [RecordView, RecordView, RecordView];
+      const then = { number: await version(), words: await now() };
+      done(await admin.delete(`${base}/records/${first.id}`));
+      done(await admin.put(`${base}/records/${second.id}`, { value: '192.0.2.88' }));
+      const before = await now();
+      const result = ended(
+        await admin.post(`${base}/records/batch`, {
+          changes: [
+            { op: 'delete', id: third.id },
+            { op: 'create', host: 'x', type: 'A', value: '192.0.2.9', ttl: 300 },
+          ],
+        }),
+      );
+      const undo = await plan({ change_set_id: result.change_set_id });
+      assert.deepEqual(undo.changes.map(({ op, host }) => [op, host]).toSorted(), [
+        ['create', 'h2'],
+        ['delete', 'x'],
+      ]);
+      ended(await apply(undo.id));
+      assert.deepEqual(await now(), before);
+      assert.ok((await list()).some(({ id, host }) => id === third.id && host === 'h2'));
+      const restore = await plan({ version: then.number });
+      ended(await apply(restore.id));
+      assert.deepEqual(await now(), then.words);
+      assert.deepEqual(
+        (await list()).map(({ id, host }) => [id, host]).toSorted(),
+        [first, second, third].map(({ id, host }) => [id, host]).toSorted(),
+      );
+      assert.deepEqual((await plan({ version: then.number })).changes, []);
+    });
+
+    it('that take back what somebody has changed since leave that out, and say so', async () => {
+      const { plan, base, list } = await zone('since.example', 2);
+      const [first, second] = (await list()) as [RecordView, RecordView];
+      const changes = [first, second].map(({ id }) => ({ op: 'update', id, ttl: 600 }));
+      const { change_set_id } = ended(await admin.post(`${base}/records/batch`, { changes }));
+      done(await admin.put(`${base}/records/${first.id}`, { ttl: 1200 }));
+      const undo = await plan({ change_set_id });
+      assert.deepEqual(
+        [undo.changes.map(({ host }) => host), undo.warnings],
+        [['h1'], ['A h0 was changed since, and stays as it is']],
+      );
+    });
+
+    it('copy the records of another domain', async () => {
+      const from = await zone('from.example', 2);
+      const { plan, now } = await zone('to.example');
+      ended(await apply((await plan({ from_domain_id: from.id })).id));
+      assert.deepEqual(await now(), await from.now());
+    });
+
+    it('are text for people: a unified diff, and Markdown', async () => {
+      const { plan } = await zone('text.example');
+      const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1', ttl: 300 }] });
+      const text = async (accept: string) => {
+        const answer = await fetch(`${service.server.url}/api/plans/${id as number}`, {
+          headers: { authorization: `Bearer ${service.token}`, accept },
+        });
+        return [answer.headers.get('content-type'), await answer.text()] as const;
+      };
+      const [plainType, plain] = await text('text/plain');
+      assert.match(plainType ?? '', /^text\/plain/);
+      assert.equal(
+        plain,
+        '--- text.example\n+++ text.example\n@@ 1 created, 0 changed, 0 deleted @@\n+a 300 IN A 192.0.2.1\n',
+      );
+      const [, marked] = await text('text/markdown');
+      assert.match(
+        marked,
+        /^### text\.example: 1 created.*\n\n\| # .*\n.*\n\| 1 \| create \| a \| A \| {2}\| `a 300 IN A 192\.0\.2\.1` \|\n/,
+      );
+    });
+
+    it('are discarded once, and refuse what is no target', async () => {
+      const { plan, base } = await zone('ends.example');
+      const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1' }] });
+      done(await admin.delete(`/api/plans/${id as number}`));
+      refused(await admin.delete(`/api/plans/${id as number}`), 409, 409001);
+      refused(await apply(id), 409, 409001);
+      refused(await admin.post(`${base}/plans`, {}), 400, 400001);
+      refused(await admin.post(`${base}/plans`, { version: 1, change_set_id: 1 }), 400, 400001);
+      refused(await admin.post(`${base}/plans`, { version: 99 }), 404, 404001);
+      refused(await admin.post(`${base}/plans`, { change_set_id: 99_999 }), 404, 404001);
+      const wrong = refused(
+        await admin.post(`${base}/plans`, { records: [{ host: 'a', type: 'A', value: 'no address' }] }),
+        ...[400, 400001],
+      );
+      assert.deepEqual(
+        wrong.data.errors?.map(({ path }) => path),
+        ['records.0.value'],
+      );
+      refused(await admin.get('/api/plans/99999'), 404, 404001);
+      assert.deepEqual(
+        done(await admin.get(`${base}/plans`)).list.map(({ state }) => state),
+        ['discarded'],
+      );
+    });
+
+    it('of more than 200 changes go on in the background', async () => {
+      const { plan, list } = await zone('long.example');
+      const records = Array.from({ length: 250 }, (_, i) => ({
+        host: `n${i}`,
+        type: 'A',
+        value: '192.0.2.1',
+        ttl: 300,
+      }));
+      const { id } = await plan({ records });
+      const answer = await admin.post(`/api/plans/${id as number}/apply?wait=30`, {});
+      assert.equal(answer.status, 200, answer.msg);
+      assert.equal((await list()).length, 250);
+    });
+  });
