@@ -22,6 +22,7 @@ import { SecondFactorService } from './auth/second-factor/second-factor.service.
 import { SessionsModule } from './auth/sessions/sessions.module.js';
 import { SigningKey } from './auth/sessions/signing-key.js';
 import { ENTITIES } from './entities.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { FirstAdministrator } from './init/first-administrator.service.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { AppError } from './platform/common/errors.js';
@@ -92,6 +93,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     SecondFactorModule,
     PasskeysModule,
     SystemModule,
+    IdempotencyModule,
   ],
   // accounts are needed only to re-encrypt their credentials
   providers: [

@@ -19,6 +19,8 @@ import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
 import { HealthService } from './http/health.service.js';
 import { LocationInterceptor } from './http/location.interceptor.js';
+import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
+import { IdempotencyJobsModule } from './idempotency/idempotency.module.js';
 import { InitModule } from './init/init.module.js';
 import { ExpiryModule } from './monitoring/expiry/expiry.module.js';
 import { FailoverModule } from './monitoring/failover/failover.module.js';
@@ -70,6 +72,7 @@ import { UsersModule } from './users/users.module.js';
     UsersModule,
     AdministrationModule,
     SessionJobsModule,
+    IdempotencyJobsModule,
     InitModule,
     AccountsModule,
     ProvidersModule,
@@ -90,7 +93,8 @@ import { UsersModule } from './users/users.module.js';
   providers: [
     HealthService,
     { provide: APP_PIPE, useClass: ProtocolPipe },
-    // answers pass them in reverse order: audit (@Audited), deadline, waiting, location, envelope
+    // answers pass them in reverse order: audit (@Audited), deadline, waiting, location, envelope, Idempotency-Key
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
     { provide: APP_INTERCEPTOR, useClass: PreferInterceptor },

@@ -13,6 +13,7 @@ import { observed } from './http/observed.js';
 import { describeApi } from './http/openapi.js';
 import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
+import { KeptAnswers } from './idempotency/kept-answers.service.js';
 import { type Logger, nestLogger } from './platform/common/logger.js';
 import { LoggerModule } from './platform/common/logger.module.js';
 import { VERSION } from './platform/common/version.js';
@@ -32,8 +33,21 @@ const DOCS_POLICY =
 /** For pages of `CORS_ORIGINS`. No cookies: who calls proves it by a header, or by a ticket. */
 const CORS = {
   methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  allowedHeaders: ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'Last-Event-ID', 'X-Request-Id'],
-  exposedHeaders: ['Allow', 'ETag', 'Link', 'Location', 'Retry-After', 'X-Request-Id', 'X-Total-Count'],
+  allowedHeaders: [
+    'Authorization',
+    'Content-Type',
+    ...['If-Match', 'If-None-Match', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
+  ],
+  exposedHeaders: [
+    'Allow',
+    'ETag',
+    'Idempotent-Replayed',
+    'Link',
+    'Location',
+    'Retry-After',
+    'X-Request-Id',
+    'X-Total-Count',
+  ],
   maxAge: 600,
   // an OPTIONS goes on to where `Allow` is answered
   preflightContinue: true,
@@ -99,7 +113,7 @@ export async function createApp(
   if (config.metrics.on || config.metrics.port) metrics.measureProcess(VERSION);
   await app.init();
   // Nest answers unknown paths below /api; elsewhere Express would answer with HTML
-  const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService), logger);
+  const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService), app.get(KeptAnswers), logger);
   const answer = (error: unknown, request: Request, response: Response) =>
     void filter.catch(error, new ExecutionContextHost([request, response])).catch((err) => {
       logger.error({ err }, 'a failure could not be answered');

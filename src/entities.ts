@@ -12,6 +12,7 @@ import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js'
 import { Version } from './changes/history/version.entity.js';
 import { Plan, PlanChange } from './changes/plans/plan.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
+import { KeptAnswer } from './idempotency/kept-answer.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
 import { Certificate, Registration, RegistryServer } from './monitoring/expiry/expiry.entity.js';
 import { CheckerNode } from './monitoring/failover/checks/checker-node.entity.js';
@@ -35,6 +36,7 @@ export const ENTITIES = [
   User,
   Session,
   Limit,
+  KeptAnswer,
   SecondFactor,
   RecoveryCode,
   Passkey,

@@ -144,6 +144,8 @@ export type SessionFault = 'session_invalid' | 'session_expired' | 'session_ende
 /** Properties that the guard and the middleware add to a request. */
 export interface ZoneRequest extends Request {
   caller: Caller;
+  /** All but the right on the domain of the path is in order. */
+  lacksDomain?: boolean;
   /** The domain loaded for a route with `domain` in its access rule. */
   domain?: unknown;
   /** What a ticket stands for, where one opened this request. */

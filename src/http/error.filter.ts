@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, NotFoun
 import type { Response } from 'express';
 import type { ZoneRequest } from '../access/access.js';
 import { FailedChanges } from '../audit/failed-changes.service.js';
+import { giveAgain, KeptAnswers } from '../idempotency/kept-answers.service.js';
 import { AppError, errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
 import { inLanguage } from '../platform/common/translate.js';
@@ -9,7 +10,7 @@ import { messageLanguage } from '../platform/common/words/language.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { isDatabaseDown, isDatabaseSlow, isFromDriver, pointsNowhere, whyUnwritable } from '../platform/database/db.js';
 import { methodsOf } from '../platform/http/methods.js';
-import { currentProtocol } from '../platform/http/protocol.js';
+import { currentProtocol, failureBody } from '../platform/http/protocol.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
 const INTERNAL = errors.failed('internal');
@@ -56,6 +57,7 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly failedChanges: FailedChanges,
     private readonly database: DatabaseService,
+    private readonly kept: KeptAnswers,
     private readonly logger: Logger,
   ) {}
 
@@ -71,6 +73,12 @@ export class ErrorFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const shown = publicError(error, request) ?? (await this.ofSchema(error));
     const answer = shown ?? INTERNAL;
+    const replay = await this.kept.ofDeletion(request);
+    if (replay) {
+      giveAgain(replay, response);
+      response.end(replay.body);
+      return;
+    }
     const { requestId } = request.caller;
     const { method, originalUrl } = request;
     const line = { requestId, method, path: originalUrl.split('?')[0], code: answer.code };
@@ -89,6 +97,8 @@ export class ErrorFilter implements ExceptionFilter {
     const language = messageLanguage(request.acceptsLanguages(), request.caller.principal?.language);
     response.setHeader('Content-Language', language);
     response.vary('Accept-Language');
-    currentProtocol().failure(inLanguage(answer, language), response);
+    const said = inLanguage(answer, language);
+    await this.kept.keepFailure(request, response, answer, JSON.stringify(failureBody(said)));
+    currentProtocol().failure(said, response);
   }
 }

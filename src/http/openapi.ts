@@ -16,7 +16,20 @@ Every answer is \`{code, data, msg}\`: \`code\` 0 on success, else a six-digit n
 
 A path that exists, but not with the method of the request, is 405001 with \`Allow\`; fields and query parameters that are not described are 400001.
 So are a conditional header or a body where the route describes none (\`{}\` counts as none), and a body of another type than \`application/json\`.
-\`Idempotency-Key\` is not honoured yet: it is passed over, and a request that is sent twice is done twice.
+
+A POST, PUT, PATCH or DELETE of somebody who is signed in may carry an \`Idempotency-Key\` of 1 to 255 visible ASCII characters, best a random one.
+It is carried out once for each user or API token and key: its answer is kept for 24 hours and given again with \`Idempotent-Replayed: true\`.
+
+- The key with another method, path, query or body is 422001; while the first request runs, the others are 409004 with \`Retry-After\`.
+- 2xx and 4xx are kept. 429, and a 5xx that changed nothing, are not: the same key may be sent again.
+- Credential, rate and the right that the route needs are judged each time, before the key: what is refused there is not kept, and who has lost
+  the right is not told the old answer, but for that of having deleted a domain. What the route itself judges, such as the rules of a token for one
+  record, was judged when the request was carried out.
+- A request whose process died is never carried out a second time: 409001 with \`data.reason\` \`outcome_unknown\` and its id in
+  \`data.params.request\`. Look for that in the audit log, and at what it was to change, before you send another key. An answer of more than some
+  36 KiB, compressed, is not kept: the next one is 409001 with \`answer_not_kept\`.
+- 10 000 answers, or 64 MiB, are kept for one caller at most; more are 429001. They are no part of backups.
+- Reads, and routes that need no credential, such as the sign-in, pass the header over.
 
 A zone's SOA record, and what a signer derives (RRSIG, NSEC …), belong to the provider and are not listed as records.`;
 
@@ -47,9 +60,9 @@ export function describeApi(app: INestApplication, config: Config, version: stri
   });
   const envelopes = new Envelopes();
   const failures = new Failures();
-  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[])) {
-    complete(operation, declared.get(String(operation.operationId)) ?? UNDECLARED, envelopes, failures);
-  }
+  for (const item of Object.values(document.paths))
+    for (const [method, operation] of Object.entries(item) as [string, Operation][])
+      complete(method, operation, declared.get(String(operation.operationId)) ?? UNDECLARED, envelopes, failures);
   const { components } = document;
   const schemas = { ...components?.schemas, ...envelopes.schemas, ...FAILURE_SCHEMAS };
   Object.assign(components ?? {}, { schemas, responses: failures.responses, headers: HEADERS });

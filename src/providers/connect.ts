@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Cidr } from '../platform/common/cidr.js';
+import { requestDeadline } from '../platform/common/deadline.js';
 import type { Logger } from '../platform/common/logger.js';
 import type { Metrics } from '../platform/metrics/metrics.js';
 import { assertUrlAllowed, resolveAllowed } from '../platform/outbound/guard.js';
@@ -80,6 +81,7 @@ export function connectProvider(
   };
   const saying = <T>(verb: Verb, reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
     const { kind } = definition;
+    if (!reading) requestDeadline().wrote = true;
     const attributes = { 'provider.kind': kind, 'provider.verb': verb };
     return options.traces.span(`${kind} ${verb}`, { client: true, attributes }, (annotate) =>
       measured(verb, reading, work, annotate),

@@ -87,8 +87,10 @@ export class AccessGuard implements CanActivate {
     if (principal.role < role) throw errors.forbidden('insufficient_permission', {}, { required: `role:${role}` });
     if (principal.token) this.assertTokenMayCall(rule, principal.token);
     if (rule.domain) {
+      request.lacksDomain = true;
       const { domain_id } = request.params as Record<string, string>;
       const domain = await this.policy.open(principal, domainReference(domain_id ?? ''), rule.domain);
+      request.lacksDomain = false;
       request.domain = domain;
       // what is said of the request from here on, such as `Location`, has the id
       request.params.domain_id = String(domain.id);

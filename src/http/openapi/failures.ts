@@ -112,7 +112,7 @@ const errorSchema = {
 
 export const FAILURE_SCHEMAS = { Error: errorSchema, FieldError: fieldErrorSchema };
 
-/** Statuses whose answer says when to retry; 500002 does, where it is known. */
+/** Statuses whose answer says when to retry; 409004 does, and 500002 where it is known. */
 const WAITING = [423, 429, 503];
 const COMMON = ['X-Request-Id', ...RATE_HEADERS] as const;
 
@@ -137,7 +137,9 @@ export class Failures {
     this.responses[name] ??= {
       description: kinds.map((kind) => `${CODES[kind].code}: ${CODES[kind].meaning}`).join('; '),
       headers:
-        WAITING.includes(status) || kinds.includes('provider') ? headers(...COMMON, 'Retry-After') : headers(...COMMON),
+        WAITING.includes(status) || kinds.includes('provider') || kinds.includes('running')
+          ? headers(...COMMON, 'Retry-After')
+          : headers(...COMMON),
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     };
     return { $ref: `#/components/responses/${name}` };

@@ -9,6 +9,10 @@ export const HEADERS = {
     description: 'how many entries match; of a search of the audit log, see `total` there',
     schema: { type: 'integer', minimum: 0 },
   },
+  'Idempotent-Replayed': {
+    description: '`true`: the answer to an earlier request with this `Idempotency-Key`',
+    schema: { type: 'string', const: 'true' },
+  },
   Link: {
     description: 'RFC 8288: first, prev, next and last page',
     schema: { type: 'string' },

@@ -61,10 +61,18 @@ const PREFER: Parameter = {
   schema: { type: 'string' },
 };
 
+const IDEMPOTENCY_KEY: Parameter = {
+  in: 'header',
+  name: 'Idempotency-Key',
+  description: 'carries the request out once, and gives its answer again for 24 hours, as said above',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
+
 const both = (one: Json | undefined, other: Json): Json => (one ? { allOf: [one, other] } : other);
 
 /** Completes the description of one operation: texts, required rights, envelopes, headers, failures, an example. */
 export function complete(
+  method: string,
   operation: Operation,
   { rule, fails, action, locates }: Declared,
   envelopes: Envelopes,
@@ -72,17 +80,14 @@ export function complete(
 ): void {
   if (action && RECORD_WRITES.has(action)) mayWait(operation);
   const secured = rule !== undefined && !rule.public;
+  const takesKey = secured && method !== 'get';
+  if (takesKey) operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
   const limited = secured || rule?.rate !== undefined;
-  describeSuccesses(operation, { limited, locates, proves: fails.includes('secondFactor') }, envelopes);
-  const kinds: ErrorKind[] = ['validation', 'internal', ...fails];
-  if (!rule?.beforeSetup) kinds.push('notReady');
-  if (secured) kinds.push('unauthenticated', 'forbidden');
-  if (limited) kinds.push('tooMany');
-  if (operation.parameters?.some((p) => p.in === 'path')) kinds.push('notFound');
-  // several domains have the name
-  if (rule?.domain) kinds.push('conflict');
-  if (operation.requestBody) kinds.push('tooLarge');
-  Object.assign(operation.responses, failures.of(kinds));
+  describeSuccesses(operation, { limited, locates, proves: fails.includes('secondFactor'), takesKey }, envelopes);
+  Object.assign(
+    operation.responses,
+    failures.of([...fails, ...kindsOf(operation, rule, { secured, limited, takesKey })]),
+  );
 
   describePath(operation.parameters ?? []);
   addExample(operation.requestBody?.content['application/json']);
@@ -96,6 +101,24 @@ export function complete(
   operation.description = [more?.trim(), `${needsOf(rule)}${audit}`].filter(Boolean).join('\n\n');
 }
 
+/** The failures that follow from the access rule, the parameters and the body. */
+function kindsOf(
+  operation: Operation,
+  rule: AccessRule | undefined,
+  { secured, limited, takesKey }: { secured: boolean; limited: boolean; takesKey: boolean },
+): ErrorKind[] {
+  const kinds: ErrorKind[] = ['validation', 'internal'];
+  if (!rule?.beforeSetup) kinds.push('notReady');
+  if (secured) kinds.push('unauthenticated', 'forbidden');
+  if (takesKey) kinds.push('conflict', 'running', 'reused');
+  if (limited) kinds.push('tooMany');
+  if (operation.parameters?.some((p) => p.in === 'path')) kinds.push('notFound');
+  // several domains have the name
+  if (rule?.domain) kinds.push('conflict');
+  if (operation.requestBody) kinds.push('tooLarge');
+  return kinds;
+}
+
 /** Whoever writes records may wait until they are published. */
 function mayWait(operation: Operation): void {
   operation.parameters = [...(operation.parameters ?? []), PREFER];
@@ -106,21 +129,32 @@ function mayWait(operation: Operation): void {
   };
 }
 
+interface Headed {
+  limited: boolean;
+  locates: Declared['locates'];
+  takesKey: boolean;
+}
+
+/** The headers of an answer to what succeeds. */
+function headersOf(status: string, { parameters }: Operation, { limited, locates, takesKey }: Headed) {
+  const names: (keyof typeof HEADERS)[] = ['X-Request-Id'];
+  if (locates.includes(status)) names.push('Location');
+  if (parameters?.some((p) => p.name === 'page')) names.push('X-Total-Count', 'Link');
+  if (takesKey) names.push('Idempotent-Replayed');
+  if (limited) names.push(...RATE_HEADERS);
+  return headers(...names);
+}
+
 /** Headers and envelopes of the answers to what succeeds. */
 function describeSuccesses(
   operation: Operation,
-  { limited, locates, proves }: { limited: boolean; locates: Declared['locates']; proves: boolean },
+  { proves, ...headed }: Headed & { proves: boolean },
   envelopes: Envelopes,
 ): void {
-  const paged = operation.parameters?.some((p) => p.name === 'page');
   for (const [status, response] of Object.entries(operation.responses)) {
     if (!status.startsWith('2')) continue;
-    const names: (keyof typeof HEADERS)[] = ['X-Request-Id'];
-    if (locates.includes(status)) names.push('Location');
-    if (paged) names.push('X-Total-Count', 'Link');
-    if (limited) names.push(...RATE_HEADERS);
     response.description ||= status === '201' ? 'created' : 'success';
-    response.headers = headers(...names);
+    response.headers = headersOf(status, operation, headed);
     // files and streams have no envelope
     if (response.content && !response.content['application/json']) continue;
     const schema = envelopes.of(response.content?.['application/json']?.schema, proves);

@@ -26,6 +26,9 @@ export class Deadline {
   /** Whether a write was answered as late: it stays so when the limit is removed, and nothing of it begins any more. */
   isOver = false;
 
+  /** Whether a write to a provider was begun. */
+  wrote = false;
+
   /** Called when the deadline moved forward. */
   moved: () => void = () => undefined;
 

@@ -159,8 +159,12 @@ export const errors = {
   suspicious: of('suspicious'),
   /** Guards that were not named: 409003. */
   guarded: of('guarded'),
+  /** The same request is still being carried out: 409004. */
+  running: waiting('running'),
   /** `If-Match` does not match: 412001 with the current state. */
   precondition: of('precondition'),
+  /** The `Idempotency-Key` was used with another request: 422001. */
+  reused: of('reused'),
   /** @param result the answer of the list as of 200 */
   unapplied: (lost: number, total: number, result: object) =>
     say('unapplied', 'changes_not_applied', { lost, total }, result),

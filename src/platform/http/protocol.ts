@@ -62,6 +62,13 @@ const parseOurs: RequestHandler = (request, response, next) => {
   });
 };
 
+/** The body of a failure in our own API. */
+export const failureBody = ({ code, data, message }: AppError): object => ({
+  code,
+  ...(data !== undefined && { data }),
+  msg: message,
+});
+
 /** The protocol of our own API: JSON under `/api`, `Authorization: Bearer`, and the `code/data/msg` envelope. */
 const OURS: ProtocolAdapter = {
   prefix: '/api',
@@ -69,9 +76,7 @@ const OURS: ProtocolAdapter = {
   strict: true,
   credential: ({ headers }) => /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null,
   success: (data) => (data instanceof StreamableFile ? data : { code: 0, data: data ?? null, msg: 'success' }),
-  failure({ code, data, message }, response) {
-    response.json({ code, ...(data !== undefined && { data }), msg: message });
-  },
+  failure: (error, response) => void response.json(failureBody(error)),
 };
 
 const PROTOCOL = 'zoneward:protocol';

@@ -258,6 +258,11 @@ export const ACCESS_REASONS = {
 
   rate_limited: say('tooMany', 'Too many requests; try again later', '请求过于频繁，请稍后再试'),
   changes_rate_limited: say('tooMany', 'Too many changes of records; try again later', '记录更改过于频繁，请稍后再试'),
+  too_many_keys: say(
+    'tooMany',
+    'You have as many answers kept under an Idempotency-Key as there may be; send none, or try again later',
+    '以 Idempotency-Key 保存的应答已达上限；请不要发送该请求头，或稍后再试',
+  ),
   network_rate_limited: say(
     'tooMany',
     'Too many failed logins from your network; try again later',

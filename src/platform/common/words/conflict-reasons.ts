@@ -281,6 +281,27 @@ export const CONFLICT_REASONS = {
     '提供商仅列出 {known} 个已知区域中的 {listed} 个；未做任何更改。?confirm=true 将标记为缺失：{few}',
   ),
 
+  request_running: say(
+    'running',
+    'The request with this Idempotency-Key is still running; ask again',
+    '使用此 Idempotency-Key 的请求仍在执行，请稍后再次请求',
+  ),
+  key_reused: say(
+    'reused',
+    'This Idempotency-Key was used with another method, path or body',
+    '此 Idempotency-Key 已用于其他方法、路径或请求正文',
+  ),
+  outcome_unknown: say(
+    'conflict',
+    'The request with this Idempotency-Key began, but nobody knows what came of it; look for its id {request} in the audit log, and at what it was to change, then send another key',
+    '使用此 Idempotency-Key 的请求已开始，但结果未知；请在审计日志中查找其 id {request}，检查要更改的内容，然后使用新的键',
+  ),
+  answer_not_kept: say(
+    'conflict',
+    'The request with this Idempotency-Key ({request}) was answered with {status}; that answer was too long to be kept: read what it changed',
+    '使用此 Idempotency-Key 的请求（{request}）已应答 {status}；应答过长，未予保存：请读取更改后的内容',
+  ),
+
   if_match: say('precondition', 'It is not what If-Match names; read it again', '当前状态与 If-Match 不符，请重新读取'),
   record_if_match: say(
     'precondition',

@@ -37,6 +37,7 @@ import { Attention1764230000000 } from './1764230000000-attention.js';
 import { DeliveriesEnded1764250000000 } from './1764250000000-deliveries-ended.js';
 import { Versions1764300000000 } from './1764300000000-versions.js';
 import { Plans1764310000000 } from './1764310000000-plans.js';
+import { KeptAnswers1764320000000 } from './1764320000000-kept-answers.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -79,4 +80,5 @@ export const MIGRATIONS = [
   DeliveriesEnded1764250000000,
   Versions1764300000000,
   Plans1764310000000,
+  KeptAnswers1764320000000,
 ];
