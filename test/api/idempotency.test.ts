@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { Controller, Param, Post } from '@nestjs/common';
 import { Access, type Caller, Me } from '../../src/access/access.js';
+import { ProviderConnections } from '../../src/accounts/provider-connections.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { KeptAnswers } from '../../src/idempotency/kept-answers.service.js';
 import { now } from '../../src/platform/common/clock.js';
@@ -328,6 +329,22 @@ for (const { kind, skip } of databases('all')) {
       assert.equal((await kept()).length, 1);
     });
 
+    it('another machine is waited for as long as its lease lasts, and then nobody knows what it did', async () => {
+      const one = key();
+      const remove = () => admin.delete(`${world.records}/999996`, undefined, one);
+      const first = await remove();
+      const owner = 'elsewhere/1/0123456789abcdef/1/01234567/01234567';
+      await db.run('UPDATE kept_answers SET owner = ?, lease_until = ?', [owner, now(10_000)]);
+      because(await remove(), 409004, 'request_running');
+      await db.run('UPDATE kept_answers SET lease_until = ?', [now(-1)]);
+      assert.deepEqual(because(await remove(), 409001, 'outcome_unknown'), {
+        request: first.headers.get('x-request-id'),
+      });
+      // it only was slow: what it ends with is given
+      await db.run('UPDATE kept_answers SET owner = NULL');
+      again(first, await remove());
+    });
+
     it('what one caller may have kept is bounded', async () => {
       const known = key();
       const first = await admin.delete(`${world.records}/999997`, undefined, known);
@@ -423,7 +440,10 @@ for (const { kind, skip } of databases('all')) {
 class OddController {
   static calls = 0;
 
-  constructor(private readonly audit: AuditService) {}
+  constructor(
+    private readonly audit: AuditService,
+    private readonly connections: ProviderConnections,
+  ) {}
 
   @Post(':how')
   @Access({})
@@ -433,6 +453,7 @@ class OddController {
     if (how === 'compressible') return { text: 'x'.repeat(1_000_000) };
     if (how === 'busy') throw errors.tooMany('pool_full', 1);
     if (how === 'stored') await this.audit.append(me, { action: 'team.create' });
+    if (how === 'zone') await (await this.connections.of(1)).provider.createZone(`zone${OddController.calls}.example`);
     throw new Error('a fault');
   }
 }
@@ -475,10 +496,13 @@ describe('Idempotency-Key and odd answers', () => {
     assert.deepEqual(await rowsOf(service, 'SELECT id FROM kept_answers WHERE owner IS NOT NULL'), []);
   });
 
-  it('a fault after something was stored does not', async () => {
-    const [first, second, isAgain] = await twice('stored');
-    assert.equal(first.status, 500);
-    again(first, second);
-    assert.equal(isAgain, false);
+  it('a fault after something was stored, or written at a provider, does not', async () => {
+    assert.equal(await addAccount(service.admin, 'zonefile', {}), 1);
+    for (const how of ['stored', 'zone']) {
+      const [first, second, isAgain] = await twice(how);
+      assert.equal(refused(first, 500, 500001).data.reason, 'internal');
+      again(first, second);
+      assert.equal(isAgain, false);
+    }
   });
 });
