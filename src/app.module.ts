@@ -39,6 +39,7 @@ import { RedisModule } from './platform/redis/redis.module.js';
 import { TraceExportModule, TracesModule } from './platform/traces/traces.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { RecordsModule } from './records/records.module.js';
+import { SearchModule } from './records/search/search.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SystemServiceModule } from './system/service.module.js';
 import { SystemModule } from './system/system.module.js';
@@ -78,6 +79,7 @@ import { UsersModule } from './users/users.module.js';
     ProvidersModule,
     DomainsModule,
     RecordsModule,
+    SearchModule,
     PropagationModule,
     TunnelsModule,
     ExpiryModule,

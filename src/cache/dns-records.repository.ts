@@ -173,6 +173,17 @@ export class DnsRecordsRepository {
     return rows.map(stored);
   }
 
+  /**
+   * How many a list has, of which a page was read: one that is not full says so, and in the order of ids only what
+   * comes after it is left to count.
+   */
+  async total({ where, values, order }: Listed, start: number, limit: number, page: readonly StoredRecord[]) {
+    const last = page.at(-1);
+    if (page.length < limit && (last || !start)) return start + page.length;
+    if (!last || order !== 'id ASC') return this.count({ where, values });
+    return start + page.length + (await this.count({ where: `${where} AND id > ?`, values: [...values, last.id] }));
+  }
+
   /** How many a list has. */
   async count({ where, values }: Omit<Listed, 'order'>): Promise<number> {
     const sql = `SELECT COUNT(*) AS n FROM dns_records WHERE ${where}`;

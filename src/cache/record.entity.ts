@@ -11,6 +11,9 @@ import { SEARCH_LENGTH } from './record-search.js';
 @Index('dns_records_remote_uq', ['domain_id', 'remote_id'], { unique: true })
 @Index('dns_records_host_ix', ['domain_id', 'host', 'id'])
 @Index('dns_records_type_ix', ['domain_id', 'type', 'id'])
+// over all domains
+@Index('dns_records_any_host_ix', ['host', 'id'])
+@Index('dns_records_any_type_ix', ['type', 'id'])
 // pages in the order of ids, too: with an index of their own for them, MariaDB would read whole rows to search them
 @Index('dns_records_search_ix', ['domain_id', 'id', 'search'])
 export class CachedRecord {

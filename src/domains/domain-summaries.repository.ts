@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../platform/database/db.js';
+import { Db, marks } from '../platform/database/db.js';
 import { type Counted, countedRows, TOTAL } from '../platform/database/lists.js';
 import { type Reader, readableBy, readableSql } from './readable-domains.repository.js';
 
@@ -40,6 +40,23 @@ const NOTED = 'd.id, d.name, d.apart, d.expires_at, d.synced_at';
 @Injectable()
 export class DomainSummariesRepository {
   constructor(private readonly db: Db) {}
+
+  /** How many records the readable domains have. */
+  async records(reader: Reader): Promise<number> {
+    const { mine, where, values } = readableBy(reader);
+    const row = await this.db.row<{ n: number | string | null }>(
+      `SELECT SUM(d.records_count) AS n FROM ${mine} JOIN domains d ON d.id = mine.id WHERE ${where}`,
+      values,
+    );
+    return Number(row?.n ?? 0);
+  }
+
+  /** What these domains are called, and when they were read, by their ids. */
+  async named(ids: readonly number[]): Promise<Map<number, Pick<NotedDomain, 'name' | 'apart' | 'synced_at'>>> {
+    if (!ids.length) return new Map();
+    const sql = `SELECT ${NOTED} FROM domains d WHERE d.id IN (${marks(ids.length)})`;
+    return new Map((await this.db.rows<NotedDomain>(sql, ids)).map((row) => [row.id, row]));
+  }
 
   /** How many domains and records there are, by provider and state. */
   async groups(reader: Reader, at: string): Promise<DomainGroup[]> {

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { DnsRecordsRepository, type Listed, type StoredRecord } from '../cache/dns-records.repository.js';
-import { judgeRecord } from '../domains/access-rights.js';
+import { judgeRecord, READ } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { errors } from '../platform/common/errors.js';
 import { due, turn } from '../platform/common/turns.js';
 import type { TokenRule } from '../tokens/rules/token-rules.js';
-import { readableSql } from './rules-sql.js';
+import { type RulesSql, readableAnywhereSql, readableSql } from './rules-sql.js';
 
 /** Records that are read at once. */
 const BATCH = 500;
@@ -37,12 +37,26 @@ export class AllowedRecords implements OnModuleDestroy {
     wanted: Wanted,
     gone: () => boolean,
   ): Promise<{ total: number; rows: StoredRecord[] }> {
-    const rules = readableSql(domain.access.rules as readonly TokenRule[], domain.id);
-    const where = `${wanted.where} AND ${rules.where}`;
-    const values = [...wanted.values, ...rules.values];
-    return rules.exact
-      ? this.told({ ...wanted, where, values })
-      : this.judged(domain, { ...wanted, where, values }, gone);
+    const rules = domain.access.rules as readonly TokenRule[];
+    return this.some(rules, readableSql(rules, domain.id), wanted, gone);
+  }
+
+  /**
+   * The same over all domains of a list, which are those that the rules speak of.
+   * @throws AppError 503001 when it was given up
+   */
+  everywhere(
+    rules: readonly TokenRule[],
+    wanted: Wanted,
+    gone: () => boolean,
+  ): Promise<{ total: number; rows: StoredRecord[] }> {
+    return this.some(rules, readableAnywhereSql(rules), wanted, gone);
+  }
+
+  private some(rules: readonly TokenRule[], sql: RulesSql, wanted: Wanted, gone: () => boolean) {
+    const where = `${wanted.where} AND ${sql.where}`;
+    const values = [...wanted.values, ...sql.values];
+    return sql.exact ? this.told({ ...wanted, where, values }) : this.judged(rules, { ...wanted, where, values }, gone);
   }
 
   private async told({ skip, take, ...listed }: Wanted) {
@@ -50,14 +64,16 @@ export class AllowedRecords implements OnModuleDestroy {
     return { total, rows: await this.rows.page(listed, take, skip) };
   }
 
-  private async judged(domain: OpenDomain, wanted: Wanted, gone: () => boolean) {
+  private async judged(rules: readonly TokenRule[], wanted: Wanted, gone: () => boolean) {
+    // the domains of the list are readable
+    const access = { level: READ, hosts: [], rules };
     const rows: StoredRecord[] = [];
     let total = 0;
     const next = (row?: StoredRecord) => this.rows.after(wanted, BATCH, row);
     for (let batch = await next(); batch.length; batch = await next(batch.at(-1))) {
       for (const row of batch) {
         if (due()) await this.breathe(gone);
-        if (!judgeRecord(domain.access, domain.id, 'read', row).allowed) continue;
+        if (!judgeRecord(access, row.domain_id, 'read', row).allowed) continue;
         if (total >= wanted.skip && rows.length < wanted.take) rows.push(row);
         total += 1;
       }

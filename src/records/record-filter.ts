@@ -35,12 +35,9 @@ export function filter(
     host === undefined ? undefined : storedHost(host, name, query.host === undefined ? 'subdomain' : 'host'),
   );
   if (query.value !== undefined) {
-    const forms = storedForms(query.value, name);
-    const each = forms.map(({ priority }) => `(type = ? AND value = ?${priority === null ? '' : ' AND priority = ?'})`);
-    const plain = forms.length ? `(type NOT IN (${marks(forms.length)}) AND value = ?)` : 'value = ?';
-    where.push(`(${[...each, plain].join(' OR ')})`);
-    for (const { type, value, priority } of forms) values.push(type, value, ...(priority === null ? [] : [priority]));
-    values.push(...forms.map((form) => form.type), query.value);
+    const [sql, more] = valueSql(query.value, name);
+    where.push(sql);
+    values.push(...more);
   }
   const { line, proxied } = proxyRule(providerOf(provider)?.capabilities ?? { proxy: false }, query);
   equals('line', line);
@@ -51,4 +48,28 @@ export function filter(
     values.push(searchPattern(query.keyword));
   }
   return [where.join(' AND '), values];
+}
+
+/** Records with this value, in any spelling that input may have. @param zone that relative names in it are read in */
+export function valueSql(text: string, zone: string): [string, SqlValue[]] {
+  const forms = storedForms(text, zone);
+  const each = forms.map(({ priority }) => `(type = ? AND value = ?${priority === null ? '' : ' AND priority = ?'})`);
+  const plain = forms.length ? `(type NOT IN (${marks(forms.length)}) AND value = ?)` : 'value = ?';
+  const values = forms.flatMap(({ type, value, priority }) => [type, value, ...(priority === null ? [] : [priority])]);
+  return [`(${[...each, plain].join(' OR ')})`, [...values, ...forms.map((form) => form.type), text]];
+}
+
+/**
+ * The host that a filter names. @param zone null: of any zone
+ * @throws AppError 400001 for a full name outside of the zone, and for what no name can be
+ */
+export function storedHost(text: string, zone: string | null, path: string): string {
+  const ascii = toAscii(text);
+  if (ascii === '' && text.trim() !== '') throw errors.field(path, say('"{name}" is no name', { name: text }));
+  if (zone === null && ascii.endsWith('.'))
+    throw errors.field(path, say('"{name}" is a full name: give the host only', { name: text }));
+  const host = zone !== null && ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
+  if (host === null)
+    throw errors.field(path, say('"{name}" is not inside the zone {zone}', { name: text, zone: zone as string }));
+  return host;
 }

@@ -54,5 +54,6 @@ import { SyncController } from './sync/sync.controller.js';
   ],
   // with what it stands on
   exports: [HeldNames, CacheModule, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
+  exports: [CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
 })
 export class RecordsModule {}

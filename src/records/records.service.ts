@@ -105,7 +105,7 @@ export class RecordsService {
     else if (values.length === 1 + types.length) total = await this.cache.countOf(domain.id, types);
     if (!asked && total !== undefined) assertFitsOneAnswer(total);
     const rows = await this.rows.page({ where, values, order }, limit, start, Boolean(query.keyword));
-    total ??= await this.total([where, values], order, start, limit, rows);
+    total ??= await this.rows.total({ where, values, order }, start, limit, rows);
     if (!asked) assertFitsOneAnswer(total);
     return { total, list: rows.map((row) => recordView(row, domain)), asked, revision: domain.revision };
   }
@@ -192,25 +192,6 @@ export class RecordsService {
     const { total, rows } = await this.readable.page(domain, wanted, gone);
     if (!asked) assertFitsOneAnswer(total);
     return { total, list: rows.map((row) => recordView(row, domain)), asked, revision: domain.revision };
-  }
-
-  /**
-   * How many match, when a page of them was read: one that is not full says so, and in the order of ids only what comes
-   * after it is left to count.
-   */
-  private async total(
-    [where, values]: [string, SqlValue[]],
-    order: string,
-    start: number,
-    limit: number,
-    rows: readonly StoredRecord[],
-  ): Promise<number> {
-    const last = rows.at(-1);
-    if (rows.length < limit && (last || !start)) return start + rows.length;
-    if (!last || order !== 'id ASC') return this.rows.count({ where, values });
-    return (
-      start + rows.length + (await this.rows.count({ where: `${where} AND id > ?`, values: [...values, last.id] }))
-    );
   }
 }
 

@@ -14,7 +14,7 @@ interface Condition {
 }
 
 /** Which records of a domain rules let read, as far as SQL can say it. */
-interface RulesSql {
+export interface RulesSql {
   where: string;
   values: SqlValue[];
   /** whether this is all of it; else every record that they let read is among these */
@@ -54,6 +54,13 @@ export function readableSql(rules: readonly TokenRule[], domainId: number): Rule
     exact &&= deny.exact && add({ ...deny.condition, sql: `NOT (${deny.condition.sql})` });
   const { sql, values } = join(parts, ' AND ');
   return { where: sql, values, exact };
+}
+
+/** The same over all domains: exact where no rule names domains; else more than they let read. */
+export function readableAnywhereSql(rules: readonly TokenRule[]): RulesSql {
+  if (rules.every(({ domains }) => !domains)) return readableSql(rules, 0);
+  const allows = rules.flatMap(({ domains: _, ...rule }) => (rule.effect === 'allow' ? [rule] : []));
+  return { ...readableSql(allows, 0), exact: false };
 }
 
 function join(list: Condition[], word: ' AND ' | ' OR '): Condition {

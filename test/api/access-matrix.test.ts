@@ -235,6 +235,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'DELETE /api/plans/{id}': 'list of changes',
   'POST /api/plans/{id}/apply': 'list of changes',
   'GET /api/changes': 'list of records',
+  'GET /api/records': 'list of records',
   'GET /api/audit/logs': 'role 2, audit:read',
   'GET /api/audit/logs/{id}': 'role 2, audit:read',
   'GET /api/audit/verify': 'role 2, audit:read',

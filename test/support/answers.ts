@@ -31,6 +31,7 @@ import type { PastRecordList, VersionDiff, VersionList } from '../../src/records
 import type { PlanList, PlanView } from '../../src/records/plans/plan.dto.js';
 import type { RecordId, RecordList } from '../../src/records/records.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
+import type { FoundRecordList } from '../../src/records/search/search.dto.js';
 import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
 import type { NotificationsView } from '../../src/settings/channels.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
@@ -184,6 +185,7 @@ interface Answers {
   'GET /api/plans/{id}': PlanView;
   'POST /api/plans/{id}/apply': BatchResult;
   'GET /api/changes': ChangeSetList;
+  'GET /api/records': FoundRecordList;
   'GET /api/domains/{domain_id}/changes': ChangeSetList;
   'GET /api/domains/{domain_id}/changes/{changeSetId}': ChangeSetDetail;
   'GET /api/domains/{domain_id}/failover': FailoverView;

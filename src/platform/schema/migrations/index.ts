@@ -38,6 +38,7 @@ import { DeliveriesEnded1764250000000 } from './1764250000000-deliveries-ended.j
 import { Versions1764300000000 } from './1764300000000-versions.js';
 import { Plans1764310000000 } from './1764310000000-plans.js';
 import { KeptAnswers1764320000000 } from './1764320000000-kept-answers.js';
+import { RecordSearch1764330000000 } from './1764330000000-record-search.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -81,4 +82,5 @@ export const MIGRATIONS = [
   Versions1764300000000,
   Plans1764310000000,
   KeptAnswers1764320000000,
+  RecordSearch1764330000000,
 ];
