@@ -50,7 +50,7 @@ for (const { kind, skip } of databases('all')) {
       kind: 'token',
       token: { id: 1, name: 't', allowedDomains: null, allowedServices: ['*'], rules },
     });
-    /** Every tenth record is a TXT, every third of a domain has the same host, and one of a thousand a word of its own. */
+    /** A tenth are TXT, each domain has one `www`, and one of a thousand has a word of its own. */
     const recordOf = (id: number) => {
       const [domain, i] = [((id - 1) % DOMAINS) + 1, Math.floor((id - 1) / DOMAINS)];
       const type = i % 10 === 0 ? 'TXT' : 'A';
