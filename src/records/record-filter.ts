@@ -58,18 +58,3 @@ export function valueSql(text: string, zone: string): [string, SqlValue[]] {
   const values = forms.flatMap(({ type, value, priority }) => [type, value, ...(priority === null ? [] : [priority])]);
   return [`(${[...each, plain].join(' OR ')})`, [...values, ...forms.map((form) => form.type), text]];
 }
-
-/**
- * The host that a filter names. @param zone null: of any zone
- * @throws AppError 400001 for a full name outside of the zone, and for what no name can be
- */
-export function storedHost(text: string, zone: string | null, path: string): string {
-  const ascii = toAscii(text);
-  if (ascii === '' && text.trim() !== '') throw errors.field(path, say('"{name}" is no name', { name: text }));
-  if (zone === null && ascii.endsWith('.'))
-    throw errors.field(path, say('"{name}" is a full name: give the host only', { name: text }));
-  const host = zone !== null && ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
-  if (host === null)
-    throw errors.field(path, say('"{name}" is not inside the zone {zone}', { name: text, zone: zone as string }));
-  return host;
-}

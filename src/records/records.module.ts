@@ -53,7 +53,15 @@ import { SyncController } from './sync/sync.controller.js';
     FullResync,
   ],
   // with what it stands on
-  exports: [HeldNames, CacheModule, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
-  exports: [CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
+  exports: [
+    HeldNames,
+    CacheModule,
+    AllowedRecords,
+    ChangesModule,
+    FullResync,
+    ChangeReader,
+    RecordsService,
+    RrsetsService,
+  ],
 })
 export class RecordsModule {}

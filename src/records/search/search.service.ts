@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/access.js';
 import { DnsRecordsRepository, type Listed, type StoredRecord } from '../../cache/dns-records.repository.js';
 import { searchPattern } from '../../cache/record-search.js';
+import { storedHost, unknownType } from '../../changes/edits/filter-names.js';
 import { recordView } from '../../changes/edits/record.dto.js';
 import { domainReference } from '../../dns/domain-reference.js';
 import { isType } from '../../dns/types.js';
@@ -14,7 +15,7 @@ import type { OrUndefined } from '../../platform/common/validation.js';
 import { marks, type SqlValue } from '../../platform/database/db.js';
 import { unknownSort } from '../../platform/database/lists.js';
 import { AllowedRecords } from '../allowed-records.js';
-import { storedHost, typesOf, unknownType, valueSql } from '../record-filter.js';
+import { typesOf, valueSql } from '../record-filter.js';
 import type { FoundRecord, FoundRecordList, SearchQuery } from './search.dto.js';
 
 const SORTS = { id: 'id', host: 'host', type: 'type' };
