@@ -1,3 +1,5 @@
+import type { FieldText } from '../platform/common/words/field-text.js';
+
 /**
  * Tokenizer of presentation form (RFC 1035 section 5.1): words with quotes and escapes `\X` and `\DDD`, and, in master
  * files, comments and multi-line parentheses.
@@ -31,7 +33,7 @@ export interface Line {
   /** Number of its first line, from 1. */
   number: number;
   /** Error and its line number; the words must not be used then. */
-  fault: { message: string; line: number } | null;
+  fault: { message: FieldText; line: number } | null;
 }
 
 const isBlank = (c: string | undefined): boolean => c === ' ' || c === '\t' || c === '\r' || c === '\n';
@@ -59,7 +61,7 @@ const endsWord = (c: string | undefined, file: boolean): boolean =>
  * @param file whether comments, parentheses and line ends are special as in master files; in plain rdata a line end is
  *   a blank, and the others are ordinary characters
  */
-function wordAt(text: string, start: number, file: boolean): Word | string {
+function wordAt(text: string, start: number, file: boolean): Word | FieldText {
   if (text[start] === '"') return quotedAt(text, start, file);
   let inQuotes = false;
   let pair = false;
@@ -77,7 +79,7 @@ function wordAt(text: string, start: number, file: boolean): Word | string {
   return { raw: text.slice(start, at), quoted: false, pair, start, end: at };
 }
 
-function quotedAt(text: string, start: number, file: boolean): Word | string {
+function quotedAt(text: string, start: number, file: boolean): Word | FieldText {
   let at = start + 1;
   while (text[at] !== '"') {
     if (endsLine(text[at], file)) return 'a quote is not closed';

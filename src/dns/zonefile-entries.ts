@@ -1,3 +1,5 @@
+import { type FieldText, say } from '../platform/common/words/field-text.js';
+import { filled, rangeOf } from './generate.js';
 import { MAX_TTL } from './record.js';
 import { type Line, logicalLines, type Word } from './tokens.js';
 import { fieldsOf, isType } from './types.js';
@@ -77,7 +79,7 @@ const isAbsolute = (name: string): boolean => /(^|[^\\])(\\\\)*\.$/.test(name);
 export interface ZoneFileError {
   /** Line number, from 1. */
   line: number;
-  message: string;
+  message: FieldText;
   /** Valid, but not supported: `$INCLUDE` and `$GENERATE`. */
   unsupported: boolean;
 }
@@ -85,15 +87,15 @@ export interface ZoneFileError {
 /** Ends the parsing of a line; parsing continues with the next one. */
 class Fault extends Error {
   constructor(
-    message: string,
+    readonly words: FieldText,
     readonly line: number,
     readonly unsupported = false,
   ) {
-    super(message);
+    super(words);
   }
 }
 
-function fail(message: string, line: number, unsupported = false): never {
+function fail(message: FieldText, line: number, unsupported = false): never {
   throw new Fault(message, line, unsupported);
 }
 
@@ -120,10 +122,28 @@ export function parseEntries(
   return { entries, errors };
 }
 
-/** The same entry by entry, so that the caller can yield to the event loop; null: inside a long entry. */
-export function* entriesOf(text: string, zone: string, ttl: number | null = null): Generator<FileEntry | null> {
-  const parser = new Parser(zone, ttl);
-  for (const line of logicalLines(text)) yield line && entryOf(parser, line);
+/**
+ * The same entry by entry, so that the caller can yield to the event loop; null: inside a long entry.
+ * @param generate how many records the `$GENERATE` directives of the file may make, each of them an entry of its own of
+ *   which only the first has a text; 0: they are errors, as where the file is edited
+ */
+export function* entriesOf(
+  text: string,
+  zone: string,
+  ttl: number | null = null,
+  generate = 0,
+): Generator<FileEntry | null> {
+  const parser = new Parser(zone, ttl, generate);
+  for (const line of logicalLines(text)) {
+    if (line && generate > 0 && parser.generates(line)) yield* parser.generate(line);
+    else yield line && entryOf(parser, line);
+  }
+}
+
+/** @throws the error itself when it is none of a line */
+function faultOf(fault: unknown): ZoneFileError {
+  if (!(fault instanceof Fault)) throw fault;
+  return { line: fault.line, message: fault.words, unsupported: fault.unsupported };
 }
 
 function entryOf(parser: Parser, line: Line): FileEntry {
@@ -133,8 +153,7 @@ function entryOf(parser: Parser, line: Line): FileEntry {
     // also for an invalid line: later lines inherit its owner and TTL
     record = parser.read(line);
   } catch (fault) {
-    if (!(fault instanceof Fault)) throw fault;
-    error ??= { line: fault.line, message: fault.message, unsupported: fault.unsupported };
+    error ??= faultOf(fault);
   }
   return { text: line.text, record: error ? null : record, line: line.number, error };
 }
@@ -144,12 +163,57 @@ class Parser {
   private owner: string | null = null;
   private defaultTtl: number | null = null;
   private lastTtl: number | null = null;
+  /** Records of `$GENERATE` so far. */
+  private made = 0;
 
   constructor(
     zone: string,
     private readonly otherwiseTtl: number | null,
+    private readonly mayGenerate: number,
   ) {
     this.origin = `${zone}.`;
+  }
+
+  generates({ words: [first], fault }: Line): boolean {
+    return !fault && first?.start === 0 && first.raw.toUpperCase() === '$GENERATE';
+  }
+
+  /** The records of a `$GENERATE`, up to its first error. Later records inherit nothing from them. */
+  *generate(line: Line): Generator<FileEntry> {
+    const before = { owner: this.owner, lastTtl: this.lastTtl };
+    let { text } = line;
+    const entry = { line: line.number, record: null, error: null };
+    try {
+      for (const one of this.templates(line)) {
+        yield { ...entry, text, record: this.record(one) };
+        text = '';
+      }
+    } catch (fault) {
+      yield { ...entry, text, error: faultOf(fault) };
+    } finally {
+      Object.assign(this, before);
+    }
+  }
+
+  /** The lines that a `$GENERATE` stands for. */
+  private *templates({ words, number }: Line): Generator<Line> {
+    const [, range, left, ...middle] = words;
+    const right = middle.pop();
+    if (!range || !left || !right || middle.length === 0) fail('the directive is not understood', number);
+    const { start, stop, step, count } = rangeOf(range.raw) ?? fail('the range of numbers is not understood', number);
+    this.made += count;
+    if (this.made > this.mayGenerate)
+      fail(say('the directives make more than {max} records in all', { max: this.mayGenerate }), number);
+    const between = middle.map(({ raw }) => raw).join(' ');
+    for (let i = start; i <= stop; i += step) {
+      const owner = filled(left.raw, i);
+      const rdata = filled(right.raw, i);
+      if (owner === null || rdata === null)
+        fail('the template is broken, or leads out of the range of numbers', number);
+      const [line] = [...logicalLines(`${owner} ${between} ${rdata}`)];
+      if (!line || line.fault) fail(line?.fault?.message ?? 'the directive is not understood', number);
+      yield { ...line, number };
+    }
   }
 
   /** @returns null for lines without record @throws Fault */
@@ -164,7 +228,8 @@ class Parser {
     const [name, argument, ...rest] = line.words;
     const keyword = name?.raw.toUpperCase() ?? '';
     if (keyword === '$INCLUDE' || keyword === '$GENERATE') {
-      fail(`${keyword} is not supported; put the records into the file itself`, line.number, true);
+      const words = say('{directive} is not supported; put the records into the file itself', { directive: keyword });
+      fail(words, line.number, true);
     }
     if ((keyword !== '$ORIGIN' && keyword !== '$TTL') || !argument || rest.length) {
       fail('the directive is not understood', line.number);
@@ -215,7 +280,7 @@ class Parser {
     if (ttl !== null) this.lastTtl = ttl;
     const type = words.shift()?.raw.toUpperCase() ?? fail('a record without type', line.number);
     if (!isType(type)) fail('not a record type', line.number);
-    if (words.length === 0) fail(`${type} without data`, line.number);
+    if (words.length === 0) fail(say('{type} without data', { type }), line.number);
 
     const rdata = this.rdata(type, words, line);
     const known = ttl ?? this.defaultTtl ?? this.lastTtl ?? this.soaMinimum(type, words, line);

@@ -1,10 +1,11 @@
 import { InvalidRecord } from '../platform/common/errors.js';
-import { say } from '../platform/common/words/field-text.js';
+import type { FieldError } from '../platform/common/words/codes.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { fullName, hostName } from './names.js';
 import { type DnsRecord, MANAGED_TYPES, type RemoteRecord, rdataOf, readRdata } from './record.js';
 import { wordsOf } from './tokens.js';
 import { sizeOf } from './types.js';
-import { ascii, DISABLED, ddd, parseEntries, type ZoneFileError } from './zonefile-entries.js';
+import { ascii, DISABLED, ddd, type EntryRecord, parseEntries, type ZoneFileError } from './zonefile-entries.js';
 
 /** Parses and prints zones as master files; `zonefile-entries.ts` is for editing files. */
 
@@ -31,23 +32,40 @@ export function parseZone(
   zone: string,
   ttl?: number,
 ): { records: ZoneFileRecord[]; errors: ZoneFileError[] } {
-  const { entries, errors } = parseEntries(latin1(text.replace(/^\uFEFF/, '')), zone, ttl);
+  const { entries, errors } = parseEntries(fileText(text), zone, ttl);
   const records: ZoneFileRecord[] = [];
   for (const { record: entry, line } of entries) {
     if (!entry || MANAGED_TYPES.has(entry.type)) continue;
-    try {
-      hostName(entry.owner, zone);
-      const { record, mistakes } = readRdata(entry.owner, entry.type, entry.rdata, entry.ttl, zone) ?? { mistakes: [] };
-      if (mistakes.length) throw new InvalidRecord(mistakes);
-      assertComplete(entry.type, entry.rdata);
-      if (record) records.push({ line, record: { ...record, enabled: entry.enabled } });
-    } catch (error) {
-      if (!(error instanceof InvalidRecord)) throw error;
-      const message = `${entry.owner} ${entry.type}: ${error.mistakes.map((mistake) => mistake.message).join('; ')}`;
-      errors.push({ line, message, unsupported: false });
-    }
+    const { record, mistakes } = readEntry(entry, zone);
+    if (record) records.push({ line, record });
+    if (!mistakes.length) continue;
+    const rule = mistakes.map(({ message }) => message).join('; ') as FieldText;
+    errors.push({ line, message: say('in {place}: {rule}', { place: placeOf(entry), rule }), unsupported: false });
   }
   return { records, errors: errors.sort((a, b) => a.line - b.line) };
+}
+
+/** A file's text as `entriesOf` reads it: latin1, each character one octet, without a byte order mark. */
+export const fileText = (text: string): string => latin1(text.replace(/^\uFEFF/, ''));
+
+/** What a message about an entry calls it. */
+export const placeOf = ({ owner, type }: Pick<EntryRecord, 'owner' | 'type'>): string => `${owner} ${type}`;
+
+/** An entry of a type that is not maintained by servers as a record, or what is wrong with it. */
+export function readEntry(
+  entry: EntryRecord,
+  zone: string,
+): { record: ZoneFileRecord['record'] | null; mistakes: FieldError[] } {
+  try {
+    hostName(entry.owner, zone);
+    const { record, mistakes } = readRdata(entry.owner, entry.type, entry.rdata, entry.ttl, zone) ?? { mistakes: [] };
+    if (mistakes.length) return { record: null, mistakes };
+    assertComplete(entry.type, entry.rdata);
+    return { record: record ? { ...record, enabled: entry.enabled } : null, mistakes };
+  } catch (error) {
+    if (!(error instanceof InvalidRecord)) throw error;
+    return { record: null, mistakes: error.mistakes };
+  }
 }
 
 /** In input of users MX and SRV have a default priority; in a file it is required. */
@@ -68,16 +86,22 @@ export type PrintedRecord = Pick<DnsRecord, 'host' | 'type' | 'value' | 'priorit
  * @param zone without final dot
  */
 export function printZone(records: Iterable<PrintedRecord>, zone: string): string {
-  let out = `$ORIGIN ${zone}.\n`;
-  for (const record of records) {
-    const { host, type, ttl, enabled } = record;
-    const rdata = record.readOnly ? oneLine(record.value) : rdataOf(record);
-    const owner = host === '@' ? host : plain(latin1(host));
-    if (rdata === null) out += `; ${owner} ${type} is left out: its data is broken\n`;
-    else if (enabled) out += `${owner} ${ttl} IN ${type} ${rdata}\n`;
-    else out += `${DISABLED}${fullName(owner, zone)}. ${ttl} IN ${type} ${rdata}\n`;
-  }
+  let out = zoneHead(zone);
+  for (const record of records) out += `${zoneLine(record, zone)}\n`;
   return out;
+}
+
+/** The line that begins a printed zone. */
+export const zoneHead = (zone: string): string => `$ORIGIN ${zone}.\n`;
+
+/** A record as one line of ASCII without its end: a comment for one that is disabled or cannot be printed. */
+export function zoneLine(record: PrintedRecord, zone: string): string {
+  const { host, type, ttl, enabled } = record;
+  const rdata = record.readOnly ? oneLine(record.value) : rdataOf(record);
+  const owner = host === '@' ? host : plain(latin1(host));
+  if (rdata === null) return `; ${owner} ${type} is left out: its data is broken`;
+  if (enabled) return `${owner} ${ttl} IN ${type} ${rdata}`;
+  return `${DISABLED}${fullName(owner, zone)}. ${ttl} IN ${type} ${rdata}`;
 }
 
 /** Escapes special octets of master files as `\DDD`; existing escapes are kept. */

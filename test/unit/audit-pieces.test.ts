@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { csvCell } from '../../src/administration/audit/export.js';
 import { mostWithin } from '../../src/administration/audit/rules.service.js';
 import { ChainKeys, isSigned } from '../../src/audit/chain.js';
+import { csvCell } from '../../src/platform/common/csv.js';
 import { dayOf, dayStart } from '../../src/platform/common/time-zone.js';
 
 const iso = (day: string, zone: string, later = 0) => new Date(dayStart(day, zone, later)).toISOString();

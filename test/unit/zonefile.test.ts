@@ -164,24 +164,24 @@ describe(`zones as master files (TEST_SEED=${SEED})`, () => {
   });
 
   const BROKEN = [
-    ['a A 999.0.2.1', 'a.example.com. A: must be an IPv4 address'],
+    ['a A 999.0.2.1', 'in a.example.com. A: must be an IPv4 address'],
     ['b A 192.0.2.1', null],
     ['c BOGUS x', 'not a record type'],
-    ['  MX ten mail', 'c.example.com. MX: priority must be a number'],
-    ['  MX mail', 'c.example.com. MX: needs 2 words of data, not 1'],
+    ['  MX ten mail', 'in c.example.com. MX: priority must be a number'],
+    ['  MX mail', 'in c.example.com. MX: needs 2 words of data, not 1'],
     ['d 60 CAA ( 0', null],
     ['  issue "x" y )', null],
     ['e TXT', 'TXT without data'],
     ['f TXT \\999', 'a broken escape'],
     ['g 1h30 A 192.0.2.1', 'not a record type'],
     ['h 1h30m A 192.0.2.1', null],
-    ['i SRV 1 2 sip', 'i.example.com. SRV: needs 4 words of data, not 3'],
-    ['j..k A 192.0.2.1', 'j..k.example.com. A: has an empty label'],
+    ['i SRV 1 2 sip', 'in i.example.com. SRV: needs 4 words of data, not 3'],
+    ['j..k A 192.0.2.1', 'in j..k.example.com. A: has an empty label'],
   ] as const;
 
   it('tells all that is wrong with its records, by line', () => {
     const { records, errors } = parseZone(HEAD + BROKEN.map(([line]) => `${line}\n`).join(''), ZONE);
-    const expected = BROKEN.map(([, words], i) => (i === 5 ? 'd.example.com. CAA: has more than one' : words)).flatMap(
+    const expected = BROKEN.map(([, words], i) => (i === 5 ? 'in d.example.com. CAA: has more than one' : words)).flatMap(
       (words, i) => (words ? [[i + 4, words] as const] : []),
     );
     assert.equal(errors.length, expected.length);

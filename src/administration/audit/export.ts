@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import type { AuditView, ExportFormat } from '../../audit/audit.dto.js';
 import { JSON_HEAD, JSON_TAIL } from '../../audit/export-check.js';
 import { timeMs } from '../../platform/common/clock.js';
+import { csvCell } from '../../platform/common/csv.js';
 import { downloads } from '../../platform/common/downloads.js';
 import type { Logger } from '../../platform/common/logger.js';
 
@@ -40,17 +41,6 @@ const CSV: Column[] = [
     'hash',
   ),
 ];
-
-/** Text that a spreadsheet takes for a formula, also behind white space. */
-const FORMULA = /^\s*[=+\-@＝＋－＠|%]|^[\t\r\n]/;
-
-/** A cell of RFC 4180; text that a spreadsheet would evaluate gets an apostrophe in front. */
-export function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-}
 
 /** The text of an export, piece by piece. */
 async function* written(format: ExportFormat, pieces: AsyncGenerator<AuditView[]>): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 import { BODY_WORDS, RULE_WORDS } from './body.js';
 import { DNS_WORDS } from './dns.js';
+import { DOCUMENT_WORDS } from './documents.js';
 import { PEOPLE_WORDS } from './people.js';
 import { RECORD_WORDS } from './records.js';
 import { DATABASE_WORDS, SETTINGS_WORDS } from './settings.js';
@@ -10,6 +11,7 @@ export const FIELD_WORD_PARTS = [
   RULE_WORDS,
   BODY_WORDS,
   DNS_WORDS,
+  DOCUMENT_WORDS,
   RECORD_WORDS,
   PEOPLE_WORDS,
   SETTINGS_WORDS,
@@ -22,6 +24,7 @@ export const FIELD_WORDS = {
   ...RULE_WORDS,
   ...BODY_WORDS,
   ...DNS_WORDS,
+  ...DOCUMENT_WORDS,
   ...RECORD_WORDS,
   ...PEOPLE_WORDS,
   ...SETTINGS_WORDS,

@@ -1,0 +1,115 @@
+import { shownValue } from '../dns/record.js';
+import { csvCell, isFormula } from '../platform/common/csv.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
+import { type Found, inputHost, Lines, type PrintedRecord, type Printer } from './document.js';
+
+type Column = keyof typeof COLUMNS;
+const flag = (on: boolean): string => String(on);
+
+/** The columns of a file, and what a record has in them. */
+const COLUMNS = {
+  host: ({ host }: PrintedRecord, zone: string) => inputHost(host, zone),
+  type: ({ type }: PrintedRecord) => type,
+  value: (record: PrintedRecord) => shownValue(record, record.readOnly),
+  ttl: ({ ttl }: PrintedRecord) => ttl,
+  priority: ({ priority }: PrintedRecord) => priority,
+  weight: ({ weight }: PrintedRecord) => weight,
+  line: ({ line }: PrintedRecord) => line,
+  proxied: ({ proxied }: PrintedRecord) => flag(proxied),
+  enabled: ({ enabled }: PrintedRecord) => flag(enabled),
+  remark: ({ remark }: PrintedRecord) => remark,
+  read_only: ({ readOnly }: PrintedRecord) => flag(readOnly),
+};
+const NAMES = Object.keys(COLUMNS) as Column[];
+const REQUIRED: readonly Column[] = ['host', 'type', 'value'];
+const NUMBERS: ReadonlySet<Column> = new Set(['ttl', 'priority', 'weight']);
+const FLAGS: ReadonlySet<Column> = new Set(['proxied', 'enabled', 'read_only']);
+const TRUTH: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
+
+const CELL = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r?\n|$)/y;
+
+interface Row {
+  line: number;
+  column: number;
+  cells: string[];
+  fault: FieldText | null;
+}
+
+/** Rows of RFC 4180; one that is broken ends with its line. */
+function* rowsOf(text: string): Generator<Row> {
+  const lines = new Lines(text);
+  for (let at = 0; at < text.length; ) {
+    const row: Row = { ...lines.at(at), cells: [], fault: null };
+    for (let end = ','; end === ','; ) {
+      CELL.lastIndex = at;
+      const match = CELL.exec(text);
+      if (!match) {
+        row.fault =
+          text[at] === '"' && text.indexOf('"', at + 1) < 0 ? 'a quote is not closed' : 'a quote inside a word';
+        Object.assign(row, lines.at(at));
+        at = text.indexOf('\n', at) + 1 || text.length;
+        break;
+      }
+      row.cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '');
+      end = match[3] as string;
+      at += match[0].length;
+    }
+    yield row;
+  }
+}
+
+/** The columns that the first row names, and what is wrong with it. */
+function* headOf({ line, cells }: Row): Generator<Found, Column[]> {
+  const columns = cells.map((cell) => cell.trim().toLowerCase());
+  for (const [i, name] of columns.entries()) {
+    if (!NAMES.includes(name as Column)) {
+      const message = say('"{name}" is no column: use {values}', { name, values: NAMES.join(', ') });
+      yield { line, message, code: 'unknown', params: { values: NAMES } };
+    } else if (columns.indexOf(name) < i)
+      yield { line, message: say('"{name}" names two columns', { name }), code: 'duplicate' };
+  }
+  if (REQUIRED.some((name) => !columns.includes(name)))
+    yield { line, message: 'must begin with a line that names the columns host, type and value', code: 'required' };
+  return columns as Column[];
+}
+
+/** A cell as the field that it is of; what is no number or truth stays a text, which is told as every wrong field. */
+function fieldOf(name: Column, cell: string): unknown {
+  const text = isFormula(cell.replace(/^'+/, '')) && cell.startsWith("'") ? cell.slice(1) : cell;
+  const trimmed = text.trim();
+  if (NUMBERS.has(name)) return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : trimmed;
+  if (FLAGS.has(name)) return TRUTH[trimmed.toLowerCase()] ?? trimmed;
+  return name === 'value' || name === 'remark' ? text : trimmed;
+}
+
+/** Reads comma-separated values with a line of column names; an empty cell says nothing. */
+export function* readCsv(text: string): Generator<Found> {
+  let columns: Column[] | null = null;
+  for (const row of rowsOf(text)) {
+    const { line, column, cells, fault } = row;
+    if (fault) yield { line, column, message: fault };
+    else if (cells.length === 1 && cells[0]?.trim() === '') yield null;
+    else if (!columns) columns = yield* headOf(row);
+    else if (cells.length !== columns.length)
+      yield { line, message: say('has {given} cells, not {size}', { given: cells.length, size: columns.length }) };
+    else {
+      const given = columns.map((name, i) => [name, cells[i] as string] as const);
+      const said = given.filter(([name, cell]) => cell !== '' || name === 'value');
+      yield { line, input: Object.fromEntries(said.map(([name, cell]) => [name, fieldOf(name, cell)])) };
+    }
+  }
+  if (!columns)
+    yield { line: 1, message: 'must begin with a line that names the columns host, type and value', code: 'required' };
+}
+
+export const csv: Printer = {
+  contentType: 'text/csv; charset=utf-8; header=present',
+  extension: 'csv',
+  print: (zone) => ({
+    head: `${NAMES.join(',')}\r\n`,
+    *records(records) {
+      for (const record of records) yield `${NAMES.map((name) => csvCell(COLUMNS[name](record, zone))).join(',')}\r\n`;
+    },
+    tail: () => '',
+  }),
+};
