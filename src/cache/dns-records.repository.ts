@@ -163,7 +163,8 @@ export class DnsRecordsRepository {
       : column === 'id'
         ? [` AND id ${than} ?`, [row.id]]
         : [
-            ` AND (${column} ${than} ? OR (${column} = ? AND id ${than} ?))`,
+            // the first comparison is implied by the second: an index is entered there, and not read from its start
+            ` AND ${column} ${than}= ? AND (${column} ${than} ? OR id ${than} ?)`,
             [place(row, column), place(row, column), row.id] as SqlValue[],
           ];
     const rows = await this.db.rows<StoredRecord>(

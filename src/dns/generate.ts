@@ -1,7 +1,8 @@
 /**
  * `$GENERATE` of BIND: a template of a record, repeated over a range of numbers. `$` is the number, `$$` a dollar sign,
  * and `${offset,width,base}` the number moved, padded and written in a base: `d`, `o`, `x`, `X`, or `n` and `N` for
- * nibbles in reverse order with dots between them. Escapes are kept.
+ * nibbles in reverse order with dots between them. An offset holds for the rest of its template, as in BIND. Escapes
+ * are kept.
  */
 
 const MAX_NUMBER = 2147483647;
@@ -32,12 +33,13 @@ function written(number: number, width: number, base: string): string {
 /** What a template is for a number; null when one of its placeholders is broken, or leads out of the range. */
 export function filled(template: string, number: number): string | null {
   let broken = false;
+  let moved = number;
   const text = template.replace(PLACEHOLDER, (all, how?: string) => {
     if (all.startsWith('\\')) return all;
     if (all === '$$') return '\\$';
-    if (how === undefined) return String(number);
+    if (how === undefined) return String(moved);
     const match = /^([+-]?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?$/.exec(how);
-    const moved = number + Number(match?.[1]);
+    moved += Number(match?.[1]);
     if (!match || moved < 0 || moved > MAX_NUMBER) broken = true;
     return broken ? '' : written(moved, Number(match?.[2] ?? 0), match?.[3] ?? 'd');
   });

@@ -46,15 +46,20 @@ function* readHost(part: string, line: number, known: Map<string, number>): Gene
     return { line: line + within - 1, column: col };
   };
   const where: Where = (node) => at((node as Node | null)?.range?.[0] ?? 0);
-  for (const { pos, message } of errors)
-    yield { ...at(pos[0]), message: say('is not YAML: {problem}', { problem: message.slice(0, 200) }) };
+  // the others follow from the first one, which may be found behind the end of the host
+  for (const { pos, message } of errors.slice(0, 1)) {
+    const place = at(Math.min(pos[0], part.trimEnd().length));
+    yield { ...place, message: say('is not YAML: {problem}', { problem: message.slice(0, 200) }) };
+  }
   if (errors.length || contents === null || (isScalar(contents) && !contents.value)) return;
   if (!isMap(contents)) return yield { ...where(contents), message: 'must be hosts with their records in YAML' };
   for (const pair of contents.items) {
     const host = keyOf(pair);
     const first = known.get(host);
-    if (first === undefined) known.set(host, where(pair.key).line);
-    else yield { ...where(pair.key), message: say('the host is named twice, first in line {line}', { line: first }) };
+    const place = where(pair.key);
+    const twice = first !== undefined && say('the host is named twice, first in line {line}', { line: first });
+    if (twice) yield { ...place, message: twice, code: 'duplicate' };
+    else known.set(host, place.line);
     yield* readSets(host, pair, where);
   }
 }

@@ -1,5 +1,6 @@
 import { HOST_MISSING, RecordInput, RecordPatch } from '../changes/edits/record.dto.js';
 import { newRecord } from '../changes/edits/record-rules.js';
+import { relativeName } from '../dns/names.js';
 import { DEFAULT_TTL, type DnsRecord, isKnownType, readRecord, recordKey, shownValue } from '../dns/record.js';
 import { isType } from '../dns/types.js';
 import { fieldErrorsOf, InvalidRecord } from '../platform/common/errors.js';
@@ -133,8 +134,9 @@ class Reading {
   private kept({ host, value, ...body }: RecordPatch, asItIs: boolean): DnsRecord {
     if (host === undefined) throw new InvalidRecord([HOST_MISSING]);
     if (!value) throw new InvalidRecord('value', 'must be given', 'required');
+    const own = asItIs ? ((host.endsWith('.') ? relativeName(host, this.zone) : null) ?? host) : undefined;
     const loose = { ...body, host, value, type: 'A', ttl: body.ttl ?? this.ttl };
-    const { record, mistakes } = readRecord(loose, this.zone, { value, host: asItIs ? host : undefined });
+    const { record, mistakes } = readRecord(loose, this.zone, { value, host: own });
     if (mistakes.length) throw new InvalidRecord(mistakes);
     return { ...record, type: (body.type ?? '').toUpperCase(), priority: body.priority ?? null };
   }
@@ -159,7 +161,10 @@ const FIELDS = ['ttl', 'priority', 'weight', 'line', 'proxied', 'enabled', 'rema
 function said(body: RecordInput, record: DnsRecord): RecordInput {
   const { host, type, value } = record;
   const all = { ...record, remark: body.remark };
-  const given = FIELDS.filter((field) => (body[field] ?? null) !== null && (all[field] ?? null) !== null);
+  const given = FIELDS.filter((field) => {
+    const one = body[field] ?? (field === 'priority' ? body.mx : null);
+    return (one ?? null) !== null && (all[field] ?? null) !== null;
+  });
   return { host, type, value, ...Object.fromEntries(given.map((field) => [field, all[field]])) } as RecordInput;
 }
 

@@ -23,7 +23,7 @@ export function* readZoneFile(text: string, zone: string, ttl: number): Generato
 }
 
 function foundIn({ line, error, record: entry }: FileEntry, zone: string): Found[] {
-  if (error) return [{ line: error.line, message: error.message }];
+  if (error) return [{ line: error.line, message: error.message, code: error.unsupported ? 'unsupported' : 'format' }];
   if (!entry) return [null];
   const { owner, type } = entry;
   if (MANAGED_TYPES.has(type)) return [{ line, leftAside: type }];

@@ -59,6 +59,33 @@ export class AllowedRecords implements OnModuleDestroy {
     return sql.exact ? this.told({ ...wanted, where, values }) : this.judged(rules, { ...wanted, where, values }, gone);
   }
 
+  /**
+   * All records of a list that the asker may read, in its order, read in pages.
+   * @param gone as of `page`
+   */
+  async *all(domain: OpenDomain, listed: Listed, gone: () => boolean): AsyncGenerator<StoredRecord[]> {
+    const rules = domain.access.rules && readableSql(domain.access.rules, domain.id);
+    const where = rules ? `${listed.where} AND ${rules.where}` : listed.where;
+    const all = { ...listed, where, values: [...listed.values, ...(rules?.values ?? [])] };
+    for await (const batch of this.batches(all)) {
+      const rows: StoredRecord[] = [];
+      for (const row of batch) {
+        if (due()) await this.breathe(gone);
+        if (!rules || rules.exact || judgeRecord(domain.access, domain.id, 'read', row).allowed) rows.push(row);
+      }
+      yield rows;
+    }
+  }
+
+  private async *batches(listed: Listed): AsyncGenerator<StoredRecord[]> {
+    let last: StoredRecord | undefined;
+    do {
+      const batch = await this.rows.after(listed, BATCH, last);
+      yield batch;
+      last = batch.length < BATCH ? undefined : batch.at(-1);
+    } while (last);
+  }
+
   private async told({ skip, take, ...listed }: Wanted) {
     const total = await this.rows.count(listed);
     return { total, rows: await this.rows.page(listed, take, skip) };
@@ -69,15 +96,13 @@ export class AllowedRecords implements OnModuleDestroy {
     const access = { level: READ, hosts: [], rules };
     const rows: StoredRecord[] = [];
     let total = 0;
-    const next = (row?: StoredRecord) => this.rows.after(wanted, BATCH, row);
-    for (let batch = await next(); batch.length; batch = await next(batch.at(-1))) {
+    for await (const batch of this.batches(wanted)) {
       for (const row of batch) {
         if (due()) await this.breathe(gone);
         if (!judgeRecord(access, row.domain_id, 'read', row).allowed) continue;
         if (total >= wanted.skip && rows.length < wanted.take) rows.push(row);
         total += 1;
       }
-      if (batch.length < BATCH) break;
     }
     return { total, rows };
   }

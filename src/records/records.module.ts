@@ -9,6 +9,8 @@ import { DomainsModule } from '../domains/domains.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { AllowedRecords } from './allowed-records.js';
 import { BatchService } from './batch/batch.service.js';
+import { ExportController } from './export/export.controller.js';
+import { ExportService } from './export/export.service.js';
 import { ChangeReader } from './history/change-reader.service.js';
 import { ChangesController } from './history/changes.controller.js';
 import { EveryChangeController } from './history/every-change.controller.js';
@@ -35,6 +37,9 @@ import { SyncController } from './sync/sync.controller.js';
     PlansController,
     RrsetsController,
     RecordsController,
+    RrsetsController,
+    RecordsController,
+    ExportController,
     SyncController,
   ],
   providers: [
@@ -48,6 +53,7 @@ import { SyncController } from './sync/sync.controller.js';
     PlansRepository,
     HeldNames,
     BatchService,
+    ExportService,
     RrsetsService,
     AccountSyncService,
     FullResync,

@@ -84,11 +84,7 @@ export class RecordsService {
         throw error instanceof SuspiciousList ? error.told(mayRead) : error;
       });
       domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
-    } else if (domain.stale_revision !== null) {
-      // the zone was changed in another account; a provider that is down does not make the list fail
-      await within(this.follow(domain), FOLLOW_MS);
-      domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
-    }
+    } else domain = await this.fresh(domain);
     const sorts = { ...SORTS, value: this.rows.valueOrder };
     const order = orderBy(query.sort, sorts, 'id', 'id');
     if (!order) throw unknownSort(sorts);
@@ -123,6 +119,16 @@ export class RecordsService {
         : await this.cache.countOf(domain.id, [type]);
       if (!held) throw unknownType(type);
     }
+  }
+
+  /**
+   * The domain with a cache that is not known to be old. Where the zone was changed in another account it is read anew;
+   * a provider that is down does not make a list fail.
+   */
+  async fresh(domain: OpenDomain): Promise<OpenDomain> {
+    if (domain.stale_revision === null) return domain;
+    await within(this.follow(domain), FOLLOW_MS);
+    return { ...(await this.domains.reload(domain.id)), access: domain.access };
   }
 
   /** Brings an old cache up to date, once for all who ask meanwhile. */

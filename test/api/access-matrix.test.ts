@@ -198,6 +198,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/domains/{domain_id}': 'reads the domain',
   'PUT /api/domains/{domain_id}': 'writes the domain',
   'DELETE /api/domains/{domain_id}': 'owns the domain',
+  'GET /api/domains/{domain_id}/export': 'reads records',
   'GET /api/domains/{domain_id}/records': 'reads records',
   'POST /api/domains/{domain_id}/records': 'writes the record',
   'GET /api/domains/{domain_id}/records/{record_id}': 'reads the record',

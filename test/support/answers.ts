@@ -168,6 +168,7 @@ interface Answers {
   'POST /api/init/database': Done;
   'POST /api/init/admin': Done;
   'GET /api/providers': ProviderView[];
+  'GET /api/domains/{domain_id}/export': null;
   'GET /api/domains/{domain_id}/records': RecordList;
   'POST /api/domains/{domain_id}/records': RecordId;
   'GET /api/domains/{domain_id}/records/{record_id}': RecordView;

@@ -13,6 +13,7 @@ import { parseZone, printZone } from '../../src/dns/zonefile.js';
 import { parseEntries } from '../../src/dns/zonefile-entries.js';
 import { missing } from '../support/bind.js';
 import { linesOf } from '../support/dig.js';
+import { SAMPLES } from '../support/samples.js';
 import { itUnless } from '../support/suites.js';
 
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
@@ -46,70 +47,6 @@ function bind(text: string): { lines: ReturnType<typeof linesOf>; wrong: number[
     return { lines: [], wrong: [...new Set(numbers)].sort((a, b) => a - b), said };
   }
 }
-
-/** Rdata of each type that is known, as `printZone` writes it. */
-const SAMPLES: Record<string, string[]> = {
-  A: ['192.0.2.1'],
-  NS: ['ns1.example.net.'],
-  CNAME: ['target.example.net.', '_-!#%&+,/:<=>?[]^`{|}~.example.net.'],
-  PTR: ['host.example.net.'],
-  HINFO: ['"PC" "Linux 6"'],
-  MX: ['0 .', '65535 mail.example.net.'],
-  TXT: ['""', '"a\\"b\\\\c; d("', `"${'x'.repeat(255)}" "y"`, '"\\195\\188\\009\\127"'],
-  RP: ['mail\\.box.example.net. txt.example.net.'],
-  AFSDB: ['1 afs.example.net.'],
-  X25: ['"311061700956"'],
-  ISDN: ['"150862028003217" "004"'],
-  RT: ['10 relay.example.net.'],
-  NSAP: ['0x47000580005a0000000001e133ffffff00016100'],
-  KEY: ['256 3 8 AwEAAcw='],
-  PX: ['10 map822.example.net. mapx400.example.net.'],
-  GPOS: ['"-32.6882" "116.8652" "10.0"'],
-  AAAA: ['2001:db8::1', '::ffff:c000:201'],
-  LOC: ['52 22 23.000 N 4 53 32.000 E -2.00m 1.00m 10000.00m 10.00m'],
-  SRV: ['0 0 0 .', '1 2 65535 sip.example.net.'],
-  NAPTR: ['100 10 "u" "E2U+sip" "!^(.*)$!sip:\\\\1@b;c!" .'],
-  KX: ['1 kx.example.net.'],
-  CERT: ['1 12345 8 mdsswUyr3DPW'],
-  DNAME: ['target.example.net.'],
-  SINK: ['1 0 0 mdsswUyr3DPW'],
-  APL: ['1:192.0.2.0/24 !2:2001:db8::/32'],
-  DS: [`12345 13 2 ${'ab'.repeat(32)}`],
-  SSHFP: [`4 2 ${'cd'.repeat(32)}`],
-  IPSECKEY: ['10 1 2 192.0.2.38 AQNRU3mG7TVTO2BkR47usntb102uFJtugbo6BSGvgqt4AQ=='],
-  DNSKEY: ['257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=='],
-  DHCID: ['AAIBY2/AuCccgoJbsaxcQc9TUapptP69lOjxfNuVAA2kjEA='],
-  TLSA: [`3 1 1 ${'ef'.repeat(32)}`],
-  SMIMEA: [`3 1 1 ${'ab'.repeat(32)}`],
-  HIP: ['2 200100107B1A74DF365639CC39F1D578 AwEAAbdxyhNuSutc5EMzxTs9LBPCIkOFH8cIvM4p'],
-  NINFO: ['"a" "b"'],
-  RKEY: ['0 3 8 AwEAAcw='],
-  TALINK: ['. next.example.net.'],
-  CDS: [`12345 13 2 ${'ab'.repeat(32)}`],
-  CDNSKEY: ['257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=='],
-  OPENPGPKEY: ['mDMEXEcE6RYJKwYBBAHaRw8BAQdArjWwk3FA'],
-  CSYNC: ['1 3 A NS AAAA'],
-  ZONEMD: [`1 1 1 ${'ab'.repeat(48)}`],
-  SVCB: ['1 svc.example.net. port=8443'],
-  HTTPS: ['1 . alpn=h2,h3', '0 pool.example.net.'],
-  SPF: ['"v=spf1 -all"'],
-  NID: ['10 0014:4fff:ff20:ee64'],
-  L32: ['10 10.1.2.0'],
-  L64: ['10 2001:0DB8:1140:1000'],
-  LP: ['10 l64-subnet1.example.net.'],
-  EUI48: ['00-00-5e-00-53-2a'],
-  EUI64: ['00-00-5e-ef-10-00-00-2a'],
-  URI: ['10 1 "https://example.net/a?b=c;(d)"'],
-  CAA: ['128 issue "ca.example.net; a=b"', '0 issue ""'],
-  AVC: ['"app-name:x"'],
-  AMTRELAY: ['10 0 1 203.0.113.15'],
-  RESINFO: ['"qnamemin" "exterr=15,16,17"'],
-  WALLET: ['"BTC" "abc"'],
-  TA: [`12345 13 2 ${'ab'.repeat(32)}`],
-  DLV: [`12345 13 2 ${'ab'.repeat(32)}`],
-  ALIAS: ['lb.example.net.'],
-  TYPE65534: ['\\# 3 abcdef'],
-};
 
 /** One line each, every type at names of its own. */
 const everyType = Object.entries(SAMPLES).flatMap(([type, samples]) =>
@@ -181,9 +118,9 @@ describe(`zones as master files (TEST_SEED=${SEED})`, () => {
 
   it('tells all that is wrong with its records, by line', () => {
     const { records, errors } = parseZone(HEAD + BROKEN.map(([line]) => `${line}\n`).join(''), ZONE);
-    const expected = BROKEN.map(([, words], i) => (i === 5 ? 'in d.example.com. CAA: has more than one' : words)).flatMap(
-      (words, i) => (words ? [[i + 4, words] as const] : []),
-    );
+    const expected = BROKEN.map(([, words], i) =>
+      i === 5 ? 'in d.example.com. CAA: has more than one' : words,
+    ).flatMap((words, i) => (words ? [[i + 4, words] as const] : []));
     assert.equal(errors.length, expected.length);
     for (const [i, [line, words]] of expected.entries()) {
       assert.equal(errors[i]?.line, line);

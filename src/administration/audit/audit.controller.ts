@@ -7,8 +7,9 @@ import { AuditVerifier } from '../../audit/verifier.service.js';
 import { Logger } from '../../platform/common/logger.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
+import { sendDownload } from '../../platform/http/download.js';
 import { AuditLogService } from './audit-log.service.js';
-import { sendExport } from './export.js';
+import { auditFile } from './export.js';
 
 @ApiTags('Audit')
 @Access({ role: Role.Admin, scope: 'audit:read' })
@@ -49,7 +50,7 @@ export class AuditController {
     @Me() me: Caller,
     @Res() response: Response,
   ): Promise<AuditView[]> {
-    await sendExport(signedIn(me).userId, response, format, this.log.all(query), this.logger);
+    await sendDownload(signedIn(me).userId, response, auditFile(format, this.log.all(query)), this.logger);
     return [];
   }
 

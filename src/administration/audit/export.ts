@@ -1,12 +1,8 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { Response } from 'express';
 import type { AuditView, ExportFormat } from '../../audit/audit.dto.js';
 import { JSON_HEAD, JSON_TAIL } from '../../audit/export-check.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { csvCell } from '../../platform/common/csv.js';
-import { downloads } from '../../platform/common/downloads.js';
-import type { Logger } from '../../platform/common/logger.js';
+import type { Download } from '../../platform/http/download.js';
 
 const TYPES: Record<ExportFormat, string> = {
   json: 'application/json; charset=utf-8',
@@ -42,64 +38,27 @@ const CSV: Column[] = [
   ),
 ];
 
-/** The text of an export, piece by piece. */
+/** The text of an export, piece by piece, the first one with the first entries. */
 async function* written(format: ExportFormat, pieces: AsyncGenerator<AuditView[]>): AsyncGenerator<string> {
-  if (format === 'csv') yield `${CSV.map(([name]) => name).join(',')}\r\n`;
-  if (format === 'json') yield JSON_HEAD;
+  let text = format === 'csv' ? `${CSV.map(([name]) => name).join(',')}\r\n` : format === 'json' ? JSON_HEAD : '';
   let first = true;
   for await (const entries of pieces) {
     if (format === 'csv') {
-      yield entries.map((entry) => `${CSV.map(([, value]) => csvCell(value(entry))).join(',')}\r\n`).join('');
+      text += entries.map((entry) => `${CSV.map(([, value]) => csvCell(value(entry))).join(',')}\r\n`).join('');
     } else if (format === 'ndjson') {
-      yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+      text += entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
     } else {
-      yield `${first ? '' : ','}\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}`;
+      text += `${first ? '' : ','}\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}`;
     }
     first = false;
+    yield text;
+    text = '';
   }
-  if (format === 'json') yield `\n${JSON_TAIL}\n`;
+  yield format === 'json' ? `${text}\n${JSON_TAIL}\n` : text;
 }
 
-/**
- * Streams an export, as fast as the client reads. A failure before the first entries is answered as usual; a later one
- * closes the connection, so that nobody takes a part for the whole.
- * @param user the caller. @throws AppError 429001
- */
-export async function sendExport(
-  user: number,
-  response: Response,
-  format: ExportFormat,
-  pieces: AsyncGenerator<AuditView[]>,
-  logger: Logger,
-): Promise<void> {
-  const leave = downloads.takeOrRefuse({ user });
-  try {
-    await send(response, format, pieces, logger);
-  } finally {
-    leave();
-  }
-}
-
-async function send(
-  response: Response,
-  format: ExportFormat,
-  pieces: AsyncGenerator<AuditView[]>,
-  logger: Logger,
-): Promise<void> {
-  const ahead = await pieces.next();
-  async function* all(): AsyncGenerator<AuditView[]> {
-    if (!ahead.done) yield ahead.value;
-    yield* pieces;
-  }
+/** An export as a file. */
+export function auditFile(format: ExportFormat, pieces: AsyncGenerator<AuditView[]>): Download {
   const day = new Date(timeMs()).toISOString().slice(0, 10);
-  response.setHeader('Content-Type', TYPES[format]);
-  response.setHeader('Content-Disposition', `attachment; filename="audit-${day}.${format}"`);
-  try {
-    await pipeline(Readable.from(written(format, all()), { highWaterMark: 1 }), response);
-  } catch (err) {
-    // a client that disconnects is not worth a warning
-    if ((err as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE')
-      logger.warn({ err }, 'an export of the audit log broke off');
-    response.destroy();
-  }
+  return { contentType: TYPES[format], fileName: `audit-${day}.${format}`, pieces: written(format, pieces) };
 }

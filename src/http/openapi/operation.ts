@@ -156,7 +156,7 @@ function describeSuccesses(
     response.description ||= status === '201' ? 'created' : 'success';
     response.headers = headersOf(status, operation, headed);
     // files and streams have no envelope
-    if (response.content && !response.content['application/json']) continue;
+    if (Object.keys(response.content ?? {}).some((type) => type !== 'application/json')) continue;
     const schema = envelopes.of(response.content?.['application/json']?.schema, proves);
     response.content = { 'application/json': { schema } };
   }

@@ -9,7 +9,7 @@ $TTL 1h30m
 		NS ns
 	5400 IN	NS ns2.example.net.
 ns	A 192.0.2.7
-@ IN 61 HINFO PC "Linux"
+@ IN 61 HINFO "PC" "Linux"
   61 IN TXT "semi;colon" (
    "paren)thesis"   ; comment "with quotes
    \; bare\ word \065\"
