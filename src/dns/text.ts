@@ -3,7 +3,7 @@
  * text; quotes, escapes and the split at 255 bytes exist only towards providers.
  */
 
-import { tokens } from './tokens.js';
+import { joinedOctets } from './tokens.js';
 
 export { tokens } from './tokens.js';
 
@@ -37,8 +37,8 @@ export const txtPresentation = (text: string): string => txtStrings(text).map(qu
 
 /** The text of TXT rdata in presentation form; null when it is malformed or not UTF-8. */
 export function txtFromPresentation(rdata: string): string | null {
-  const parts = tokens(rdata);
-  return parts?.length ? utf8OrNull(Buffer.concat(parts.map((t) => t.bytes))) : null;
+  const bytes = joinedOctets(rdata);
+  return bytes && utf8OrNull(bytes);
 }
 
 /**

@@ -130,6 +130,16 @@ export function wordsOf(rdata: string): Word[] | null {
 }
 
 /**
+ * The octets of all words of rdata, one behind the other.
+ * @returns null as `tokens`, and when there are none
+ */
+export function joinedOctets(rdata: string): Buffer | null {
+  const words = wordsOf(rdata);
+  if (!words?.length || words.some((word) => word.pair)) return null;
+  return octets(words.map(({ raw }) => raw).join(''));
+}
+
+/**
  * Words of rdata as octets.
  * @returns null when a quote is unclosed or inside a word, or an escape is invalid
  */

@@ -46,6 +46,8 @@ export interface EntryRecord {
 
 /** Longer than any name with its origin, each octet written as `\DDD`. */
 const MAX_NAME = 8 * 255;
+/** Of the data of a record: more would hold up the event loop. The longest text has 258 full strings. */
+const MAX_WORDS = 4096;
 const UNITS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1 };
 
 /** Seconds of `3600` or `1h30m`; null for an invalid TTL such as `1h30`, which BIND rejects, too. */
@@ -280,6 +282,7 @@ class Parser {
     if (ttl !== null) this.lastTtl = ttl;
     const type = words.shift()?.raw.toUpperCase() ?? fail('a record without type', line.number);
     if (!isType(type)) fail('not a record type', line.number);
+    if (words.length > MAX_WORDS) fail(say('a record has more than {max} words', { max: MAX_WORDS }), line.number);
     if (words.length === 0) fail(say('{type} without data', { type }), line.number);
 
     const rdata = this.rdata(type, words, line);

@@ -58,19 +58,21 @@ function* rowsOf(text: string): Generator<Row> {
   }
 }
 
-/** The columns that the first row names, and what is wrong with it. */
-function* headOf({ line, cells }: Row): Generator<Found, Column[]> {
+/** The columns that the first row names; null when something is wrong with it. */
+function* headOf({ line, cells }: Row): Generator<Found, Column[] | null> {
+  let isRight = true;
   const columns = cells.map((cell) => cell.trim().toLowerCase());
   for (const [i, name] of columns.entries()) {
-    if (!NAMES.includes(name as Column)) {
-      const message = say('"{name}" is no column: use {values}', { name, values: NAMES.join(', ') });
-      yield { line, message, code: 'unknown', params: { values: NAMES } };
-    } else if (columns.indexOf(name) < i)
-      yield { line, message: say('"{name}" names two columns', { name }), code: 'duplicate' };
+    if (NAMES.includes(name as Column) && columns.indexOf(name) === i) continue;
+    isRight = false;
+    const values = NAMES.join(', ');
+    if (columns.indexOf(name) < i)
+      yield { line, message: say('"{name}" names two columns', { name: name.slice(0, 50) }), code: 'duplicate' };
+    else yield { line, message: say('"{name}" is no column: use {values}', { name: name.slice(0, 50), values }) };
   }
-  if (REQUIRED.some((name) => !columns.includes(name)))
-    yield { line, message: 'must begin with a line that names the columns host, type and value', code: 'required' };
-  return columns as Column[];
+  if (REQUIRED.every((name) => columns.includes(name))) return isRight ? (columns as Column[]) : null;
+  yield { line, message: 'must begin with a line that names the columns host, type and value', code: 'required' };
+  return null;
 }
 
 /** A cell as the field that it is of; what is no number or truth stays a text, which is told as every wrong field. */
@@ -89,8 +91,10 @@ export function* readCsv(text: string): Generator<Found> {
     const { line, column, cells, fault } = row;
     if (fault) yield { line, column, message: fault };
     else if (cells.length === 1 && cells[0]?.trim() === '') yield null;
-    else if (!columns) columns = yield* headOf(row);
-    else if (cells.length !== columns.length)
+    else if (!columns) {
+      columns = yield* headOf(row);
+      if (!columns) return;
+    } else if (cells.length !== columns.length)
       yield { line, message: say('has {given} cells, not {size}', { given: cells.length, size: columns.length }) };
     else {
       const given = columns.map((name, i) => [name, cells[i] as string] as const);

@@ -31,7 +31,7 @@ const READERS: Record<DocumentFormat, Reader> = {
   octodns: readOctodns,
 };
 
-/** Mistakes that are listed; a last one says how many more there are. */
+/** Mistakes after which nothing more is read, so that a document of nothing else is refused soon. */
 const MAX_ERRORS = 500;
 
 /**
@@ -52,6 +52,7 @@ export async function parseDocument(
   for (const found of READERS[format](text.replace(/^\uFEFF/, ''), zone, ttl)) {
     if (due()) await turn();
     await reading.take(found);
+    if (reading.isFull) break;
   }
   return reading.done();
 }
@@ -62,7 +63,6 @@ class Reading {
   private readonly leftAside: ParsedDocument['leftAside'] = [];
   private readonly errors: DocumentError[] = [];
   private readonly known = new Map<string, DocumentRecord>();
-  private untold: { line: number; count: number } | null = null;
 
   constructor(
     private readonly zone: string,
@@ -77,22 +77,19 @@ class Reading {
     else await this.read(found.input, found);
   }
 
+  get isFull(): boolean {
+    return this.errors.length >= MAX_ERRORS;
+  }
+
   done(): ParsedDocument {
-    const { records, leftAside, errors, untold } = this;
+    const { records, leftAside, errors, isFull } = this;
     errors.sort((a, b) => a.line - b.line);
-    if (untold) {
-      const message = say('{count} more mistakes are not listed', { count: untold.count });
-      errors.push({ path: 'document', line: untold.line, message, code: 'length' });
-    }
+    const line = errors.at(-1)?.line ?? 1;
+    if (isFull) this.wrong({ line, message: say('after {max} mistakes, no more are looked for', { max: MAX_ERRORS }) });
     return { records, errors, leftAside };
   }
 
   private wrong({ line, column, message, code = 'format', params }: Mistake): void {
-    if (this.errors.length >= MAX_ERRORS) {
-      this.untold ??= { line, count: 0 };
-      this.untold.count++;
-      return;
-    }
     this.errors.push({
       path: 'document',
       line,

@@ -1,4 +1,5 @@
 import { absolute } from '../dns/names.js';
+import { quoteBytes } from '../dns/text.js';
 import { tokens } from '../dns/tokens.js';
 import { sha256 } from '../platform/common/hash.js';
 import type { PrintedRecord, Printer } from './document.js';
@@ -59,7 +60,8 @@ const RESOURCES: Record<
   NS: { resource: 'dns_ns_record_set', ...list('nameservers', ({ value }) => absolute(value)) },
   PTR: { resource: 'dns_ptr_record', ...one('ptr') },
   SRV: { resource: 'dns_srv_record_set', ...blocks('srv', 'priority', 'weight', 'port', 'target') },
-  TXT: { resource: 'dns_txt_record_set', ...list('txt', ({ value }) => value) },
+  // put between quotes of presentation form as it is
+  TXT: { resource: 'dns_txt_record_set', ...list('txt', ({ value }) => quoteBytes(Buffer.from(value)).slice(1, -1)) },
 };
 
 /** A name of a resource that no other host has. */

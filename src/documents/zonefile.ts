@@ -30,7 +30,7 @@ function foundIn({ line, error, record: entry }: FileEntry, zone: string): Found
   const { record, mistakes } = readEntry(entry, zone);
   if (!record)
     return mistakes.map(({ message, code, params }) => {
-      const words = say('in {place}: {rule}', { place: placeOf(entry), rule: message as FieldText });
+      const words = say('in {place}: {rule}', { place: placeOf(entry).slice(0, 200), rule: message as FieldText });
       return { line, message: words, code, params };
     });
   const { ttl, priority, enabled, readOnly } = record;

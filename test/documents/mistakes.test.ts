@@ -219,15 +219,17 @@ describe('all that is wrong with a document is told, by line:', () => {
     await assertWrong('csv', text, expected, { provider: providerOf('zonefile') });
   });
 
-  it('and how many more there are', async () => {
-    const { errors } = await read('zonefile', 'a BOGUS x\n'.repeat(2000));
-    assert.equal(errors.length, 501);
-    assert.deepEqual(errors.at(-1), {
-      path: 'document',
-      line: 501,
-      message: '1500 more mistakes are not listed',
-      code: 'length',
-    });
+  it('up to 500 of them', async () => {
+    for (const [format, text] of [
+      ['zonefile', 'a BOGUS x\n'],
+      ['octodns', 'a\n'],
+    ] as const) {
+      const { errors } = await read(format, text.repeat(2000));
+      assert.equal(errors.length, 501);
+      const message = 'after 500 mistakes, no more are looked for';
+      assert.deepEqual(errors.at(-1), { path: 'document', line: 500, message, code: 'format' });
+    }
+    await assertWrong('zonefile', `a 9 TXT ${'x '.repeat(5000)}\n`, [[1, 'more than 4096 words']]);
   });
 });
 

@@ -218,7 +218,7 @@ describe('a printed document', () => {
       '  ttl = 60',
       '}',
     ]);
-    assert.ok(text.includes(`  txt = [\n    "a \\"$\${b}\\" %%{c} \\\\n;",\n  ]\n`), text);
+    assert.ok(text.includes(`  txt = [\n    "a \\\\\\"$\${b}\\\\\\" %%{c} \\\\\\\\n;",\n  ]\n`), text);
     assert.ok(text.includes('  mx {\n    preference = 5\n    exchange = "mail.example.net."\n  }\n'), text);
     for (const comment of [
       '# no resource for it: @ 600 IN CAA 128 issue "ca.example.net"',
