@@ -14,8 +14,8 @@ export interface Download {
 }
 
 /**
- * Streams a file, as fast as the client reads. A failure before the first piece is answered as usual; a later one closes
- * the connection, so that nobody takes a part for the whole. 304 without it where the client names its tag.
+ * Streams a file, as fast as the client reads. A failure before the first piece is answered as usual; a later one
+ * closes the connection, so that nobody takes a part for the whole. 304 without it where the client names its tag.
  * @param user the caller, who has few of the places that all share. @throws AppError 429001
  */
 export async function sendDownload(

@@ -27,9 +27,9 @@ export class ExportController {
 
   /**
    * All records of a domain as a file, as its list has them: of an API token those that its rules let read. What the
-   * form cannot hold stands in comments. `json`, `csv`, `zonefile` and `octodns` can be read back. `ETag` is that of the
-   * list. An answer that breaks off is not whole: its connection is closed before the end. 429001 while too many are
-   * being read.
+   * form cannot hold stands in comments. `json`, `csv`, `zonefile` and `octodns` can be read back. `ETag` is that of
+   * the list. An answer that breaks off is not whole: its connection is closed before the end. 429001 while too many
+   * are being read.
    */
   @Get()
   @Access({ domain: 'read', scope: 'records:read' })
