@@ -1,7 +1,7 @@
 /**
  * `$GENERATE` of BIND: a template of a record, repeated over a range of numbers. `$` is the number, `$$` a dollar sign,
  * and `${offset,width,base}` the number moved, padded and written in a base: `d`, `o`, `x`, `X`, or `n` and `N` for
- * nibbles in reverse order with dots between them. An offset holds for the rest of its template, as in BIND. Escapes
+ * nibbles in reverse order with dots between them. An offset holds until the next one in its template, as in BIND. Escapes
  * are kept.
  */
 
@@ -39,7 +39,7 @@ export function filled(template: string, number: number): string | null {
     if (all === '$$') return '\\$';
     if (how === undefined) return String(moved);
     const match = /^([+-]?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?$/.exec(how);
-    moved += Number(match?.[1]);
+    moved = number + Number(match?.[1]);
     if (!match || moved < 0 || moved > MAX_NUMBER) broken = true;
     return broken ? '' : written(moved, Number(match?.[2] ?? 0), match?.[3] ?? 'd');
   });
