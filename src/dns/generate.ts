@@ -1,8 +1,8 @@
 /**
  * `$GENERATE` of BIND: a template of a record, repeated over a range of numbers. `$` is the number, `$$` a dollar sign,
  * and `${offset,width,base}` the number moved, padded and written in a base: `d`, `o`, `x`, `X`, or `n` and `N` for
- * nibbles in reverse order with dots between them. An offset holds until the next one in its template, as in BIND. Escapes
- * are kept.
+ * nibbles in reverse order with dots between them. An offset holds until the next one in its template, as in BIND.
+ * Escapes are kept.
  */
 
 const MAX_NUMBER = 2147483647;
