@@ -252,6 +252,38 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(await now(), await from.now());
     });
 
+    it('take documents, and tell all their mistakes with their lines', async () => {
+      const { plan, now, base } = await zone('document.example', 1);
+      const text = '$ORIGIN document.example.\n$TTL 300\n@ IN SOA ns. h. 1 2 3 4 5\na A 192.0.2.5\n  TXT "one"\n';
+      const { id, changes } = await plan({ document: { format: 'zonefile', text }, mode: 'sync' });
+      assert.deepEqual(changes.map(({ op, host, type }) => `${op} ${host} ${type}`).toSorted(), [
+        'create a A',
+        'create a TXT',
+        'delete h0 A',
+      ]);
+      ended(await apply(id, { force: ['many_deletes'] }));
+      assert.deepEqual(await now(), ['a 300 A 192.0.2.5', 'a 300 TXT one']);
+      const wrong = refused(
+        await admin.post(`${base}/plans`, {
+          document: { format: 'zonefile', text: 'a A nowhere\nb A 192.0.2.1\nc A 1\n' },
+        }),
+        ...[400, 400001],
+      );
+      assert.deepEqual(
+        wrong.data.errors?.map(({ path, line }: { path: string; line?: number }) => [path, line]),
+        [
+          ['document', 1],
+          ['document', 3],
+        ],
+      );
+      // what is exported is what is there
+      const exported = await fetch(`${service.server.url}${base}/export?format=octodns`, {
+        headers: { authorization: `Bearer ${service.token}` },
+      });
+      const again = await plan({ document: { format: 'octodns', text: await exported.text() }, mode: 'sync' });
+      assert.deepEqual(again.changes, []);
+    });
+
     it('are text for people: a unified diff, and Markdown', async () => {
       const { plan } = await zone('text.example');
       const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1', ttl: 300 }] });

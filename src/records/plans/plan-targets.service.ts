@@ -10,6 +10,7 @@ import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
 import { patchOf } from '../../changes/plans/planned.js';
 import type { DnsRecord } from '../../dns/record.js';
+import { parseDocument } from '../../documents/parse-document.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { errors, fieldErrorsOf } from '../../platform/common/errors.js';
 import { compileGlob } from '../../platform/common/patterns.js';
@@ -20,11 +21,11 @@ import { say } from '../../platform/common/words/field-text.js';
 import type { BatchChange } from '../batch/batch.dto.js';
 import { BatchService } from '../batch/batch.service.js';
 import { VersionReader } from '../history/version-reader.service.js';
-import type { PlanInput } from './plan.dto.js';
+import type { PlanDocument, PlanInput } from './plan.dto.js';
 import { deletionsFirst, toward, type Wanted } from './plan-edits.js';
 
 /** What a plan may be worked out of. */
-const SOURCES = ['records', 'changes', 'version', 'change_set_id', 'from_domain_id'] as const;
+const SOURCES = ['records', 'changes', 'document', 'version', 'change_set_id', 'from_domain_id'] as const;
 
 type Scope = (record: Pick<DnsRecord, 'host' | 'type'>) => boolean;
 /** What is asked of a plan, as edits of what is there. */
@@ -47,7 +48,7 @@ export class PlanTargets {
     if (!source)
       throw errors.field(
         'records',
-        'or one of changes, version, change_set_id and from_domain_id must be given',
+        'or one of changes, document, version, change_set_id and from_domain_id must be given',
         'required',
       );
     if (given[1]) throw errors.field(given[1], say('does not go together with {field}', { field: source }), 'conflict');
@@ -56,17 +57,25 @@ export class PlanTargets {
     if (source === 'changes') return this.changes(input, place);
     if (source === 'change_set_id') return this.undo(domain, input.change_set_id as number, rows, scope);
     const mode = input.mode ?? (source === 'version' ? 'sync' : 'merge');
-    const wanted =
-      source === 'records'
-        ? await named(place, input.records as RecordInput[])
-        : source === 'version'
-          ? await this.asOf(domain, input.version as number)
-          : await this.copied(me, place, input.from_domain_id as number);
+    const wanted = await this.wanted(me, domain, place, input, source);
     return toward(
       wanted.filter(({ record }) => scope(record)),
       rows.filter(scope),
       mode === 'sync',
     );
+  }
+
+  private async wanted(
+    me: Caller,
+    domain: OpenDomain,
+    place: Place,
+    input: PlanInput,
+    source: string,
+  ): Promise<Wanted[]> {
+    if (source === 'records') return named(place, input.records as RecordInput[]);
+    if (source === 'document') return written(place, input.document as PlanDocument);
+    if (source === 'version') return this.asOf(domain, input.version as number);
+    return this.copied(me, place, input.from_domain_id as number);
   }
 
   /** A list of changes; `mode` and what is not named say nothing of it. */
@@ -139,6 +148,14 @@ async function named(place: Place, list: readonly RecordInput[]): Promise<Wanted
   }
   if (wrong.length) throw errors.validation(wrong.slice(0, 100));
   return wanted;
+}
+
+/** The records of a document. @throws AppError 400001 with all mistakes, each with its line */
+async function written(place: Place, { format, text }: PlanDocument): Promise<Wanted[]> {
+  const { definition: provider, zone, defaultTtl: ttl } = place;
+  const { records, errors: wrong } = await parseDocument(format, text, zone, { provider, ttl });
+  if (wrong.length) throw errors.validation(wrong);
+  return records.flatMap(({ input, readOnly }) => (readOnly ? [] : [upsert(place, input) as Wanted]));
 }
 
 /** @param id that it had; undefined: it is another record */

@@ -1,9 +1,22 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import { GUARDS, type GuardKey } from '../../changes/plans/guards.js';
 import { PLAN_STATES, type PlanState } from '../../changes/plans/plan.entity.js';
 import type { PlanOp } from '../../changes/plans/planned.js';
+import { DOCUMENT_FORMATS, type DocumentFormat } from '../../documents/document.js';
 import { PageQuery } from '../../platform/common/paging.dto.js';
 import { hasRoom, MAX_ID } from '../../platform/common/validation.js';
 import { BatchChange } from '../batch/batch.dto.js';
@@ -14,7 +27,23 @@ const MAX_LIST = 20_000;
 
 export const MODES = ['merge', 'sync'] as const;
 
-/** What a plan is worked out of: one of `records`, `changes`, `version`, `change_set_id` and `from_domain_id`. */
+/** characters of a document */
+const MAX_TEXT = 8_000_000;
+
+export class PlanDocument {
+  @IsIn(DOCUMENT_FORMATS)
+  format!: DocumentFormat;
+
+  /** as docs/import-export.md says; all mistakes are told at once, each with its line */
+  @IsString()
+  @MaxLength(MAX_TEXT)
+  text!: string;
+}
+
+/**
+ * What a plan is worked out of: one of `records`, `changes`, `document`, `version`, `change_set_id` and
+ * `from_domain_id`.
+ */
 export class PlanInput {
   /** the records that shall be there, each as in `POST …/records` */
   // each is judged by the service, a few at a time
@@ -30,6 +59,12 @@ export class PlanInput {
   @ArrayMaxSize(MAX_LIST)
   @ApiProperty({ required: false, type: [BatchChange], maxItems: MAX_LIST })
   changes?: BatchChange[];
+
+  /** the records of a zone file, of CSV, JSON or octoDNS; those that are read-only there are left aside */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => PlanDocument)
+  document?: PlanDocument;
 
   /** the records as of a version of the domain */
   @IsOptional()

@@ -20,8 +20,8 @@ export const RECORD_WORDS = {
   'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS':
     '区域顶点已有 SOA 和 NS，不允许 CNAME；请使用 A/AAAA 或 ALIAS',
   '{provider} supports {values}': '{provider} 支持 {values}',
-  'or one of changes, version, change_set_id and from_domain_id must be given':
-    '必须提供它，或 changes、version、change_set_id、from_domain_id 之一',
+  'or one of changes, document, version, change_set_id and from_domain_id must be given':
+    '必须提供它，或 changes、document、version、change_set_id、from_domain_id 之一',
   'does not go together with {field}': '不能与 {field} 同时使用',
   'is no change of this plan': '不是该计划中的更改',
   'must name at least one change': '必须至少包含一个更改',
