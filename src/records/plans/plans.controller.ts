@@ -11,7 +11,7 @@ import {
   Res,
   StreamableFile,
 } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
@@ -70,7 +70,6 @@ export class PlansController {
   @Get(':id')
   @Access({ narrowed: true, scope: 'records:read' })
   @ApiOkResponse({ type: PlanView })
-  @ApiProduces('application/json', 'text/plain', 'text/markdown')
   async get(
     @Param('id', IdPipe) id: number,
     @Headers('accept') accept: string | undefined,
