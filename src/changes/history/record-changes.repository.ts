@@ -105,8 +105,8 @@ export class RecordChangesRepository {
     );
   }
 
-  /** What a list shows that a change in doubt, which is applied, has come to. */
-  async cameTo(id: number, states: StoredStates & { version: number }, manager: EntityManager): Promise<void> {
+  /** What a list shows that a change in doubt, which is applied, began at or has come to. */
+  async cameTo(id: number, states: Partial<StoredStates> & { version: number }, manager: EntityManager): Promise<void> {
     const sets = Object.keys(states).map((column) => `${column} = ?`);
     const sql = `UPDATE record_changes SET ${sets.join(', ')} WHERE id = ?`;
     await this.db.run(sql, [...Object.values(states), id], manager);

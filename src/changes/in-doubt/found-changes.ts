@@ -14,6 +14,9 @@ import { differs, type Step, Versions } from '../history/versions.js';
 /** What a synchronisation did to records, by their ids. */
 export type Steps = Map<number, Step>;
 
+/** The changes of one set that made a step of a record, the first one and the last one, by the record's id. */
+export type Claims = ReadonlyMap<number, { first: InDoubtChange; last: InDoubtChange }>;
+
 /**
  * The history of what a synchronisation found: what changes in doubt came to is theirs, all else somebody made at the
  * provider. In the transaction that brought the cache up to date.
@@ -76,30 +79,26 @@ export class FoundChanges {
 
   /**
    * Stores them as versions.
-   * @param claims of changes in doubt that were applied, each the last one of its record, by that record's id
+   * @param claims of changes in doubt that were applied
    */
-  async store(
-    manager: EntityManager,
-    domain: DomainRow,
-    steps: Steps,
-    claims: ReadonlyMap<number, InDoubtChange>,
-  ): Promise<void> {
+  async store(manager: EntityManager, domain: DomainRow, steps: Steps, claims: Claims): Promise<void> {
     const foreign: Step[] = [];
     const bySet = new Map<number, Step[]>();
     for (const step of steps.values()) {
       if (due()) await turn();
       if (!differs(step)) continue;
-      const set = claims.get(step.recordId)?.change_set_id;
+      const set = claims.get(step.recordId)?.last.change_set_id;
       if (set === undefined) foreign.push(step);
       else bySet.set(set, [...(bySet.get(set) ?? []), step]);
     }
     for (const [set, list] of bySet) {
       const version = await this.versions.of(manager, domain.id, set, list);
       for (const { recordId, before, after } of list) {
+        const { first, last } = claims.get(recordId) as { first: InDoubtChange; last: InDoubtChange };
         const [state_before, value_before] = storedState(before);
         const [state_after, value_after] = storedState(after);
-        const states = { state_before, value_before, state_after, value_after };
-        await this.changes.cameTo((claims.get(recordId) as InDoubtChange).id, { ...states, version }, manager);
+        await this.changes.cameTo(first.id, { state_before, value_before, version }, manager);
+        await this.changes.cameTo(last.id, { state_after, value_after, version }, manager);
       }
     }
     if (!foreign.length) return;

@@ -4,7 +4,7 @@ import type { CacheRow } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
 import type { InDoubtChange } from '../history/in-doubt.repository.js';
 import type { judge } from './evidence.js';
-import { FoundChanges, type Steps } from './found-changes.js';
+import { type Claims, FoundChanges, type Steps } from './found-changes.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
 import { LocalOnlyRecords } from './local-only-records.js';
 
@@ -30,7 +30,7 @@ export class Settling {
 
   /**
    * @param rows the cache before @param steps what the list did to it; what is done here is added
-   * @returns `claims`: by the ids of records the last change that was applied to each
+   * @returns `claims`: the changes that were applied, by the records that they made or changed
    */
   async settle(
     manager: EntityManager,
@@ -39,7 +39,7 @@ export class Settling {
     verdicts: Verdicts,
     rows: readonly CacheRow[],
     steps: Steps,
-  ): Promise<Settled & { claims: ReadonlyMap<number, InDoubtChange> }> {
+  ): Promise<Settled & { claims: Claims }> {
     const applied = await this.rowsOf(manager, domainId, verdicts);
     for (const [change, id] of applied) if (id !== null) await this.remark(manager, domainId, id, change, steps);
     const not = [...verdicts].flatMap(([change, verdict]) => (verdict.applied ? [] : [{ change, gone: verdict.gone }]));
@@ -81,10 +81,15 @@ export class Settling {
   }
 }
 
-const claimsOf = (applied: Applied): Map<number, InDoubtChange> =>
-  new Map(
-    [...applied].flatMap(([change, made]) => {
-      const id = made ?? change.record_id;
-      return id === null ? [] : [[id, change] as const];
-    }),
-  );
+/** Of several sets that changed a record the last one has it. */
+function claimsOf(applied: Applied): Claims {
+  const claims = new Map<number, { first: InDoubtChange; last: InDoubtChange }>();
+  for (const [change, made] of applied) {
+    const id = made ?? change.record_id;
+    if (id === null) continue;
+    const known = claims.get(id);
+    const isSame = known?.last.change_set_id === change.change_set_id;
+    claims.set(id, { first: isSame ? known.first : change, last: change });
+  }
+  return claims;
+}
