@@ -49,7 +49,7 @@ describe('own records beside the system records of Vercel', () => {
   const settled = async () => {
     await sleep(2 * UNCLEAR_MS);
     await list();
-    return done(await service.admin.get(`/api/domains/${domain}/changes?limit=1`)).list[0]?.counts;
+    return done(await service.admin.get(`/api/domains/${domain}/changes?limit=1&door=api`)).list[0]?.counts;
   };
   /** Breaks the connection of such requests before they are carried out. */
   const lose = async (method: string, work: () => Promise<unknown>) => {
