@@ -243,11 +243,29 @@ for (const { kind, skip } of databases('all'))
         [undo.changes.map(({ host }) => host), undo.warnings],
         [['h1'], ['A h0 was changed since, and stays as it is']],
       );
+      const { token } = made(
+        await admin.post('/api/tokens', {
+          ...{ name: 'looks', allowed_services: ['records:read'], rules: [{ effect: 'allow', hosts: ['h1'] }] },
+        }),
+      );
+      const seen = done(await service.server.as(token).get(`/api/plans/${undo.id as number}`));
+      assert.deepEqual(seen.warnings, ['Some records were changed since, and stay as they are']);
     });
 
-    it('copy the records of another domain', async () => {
+    it('copy the records of another domain, of a token with rules those that it may read', async () => {
       const from = await zone('from.example', 2);
-      const { plan, now } = await zone('to.example');
+      const { plan, now, id } = await zone('to.example');
+      const { token } = made(
+        await admin.post('/api/tokens', {
+          ...{ name: 'copies', allowed_services: ['records:read', 'records:write'], allowed_domains: [from.id, id] },
+          rules: [
+            { effect: 'allow', domains: [id] },
+            { effect: 'allow', hosts: ['h1'] },
+          ],
+        }),
+      );
+      const some = await plan({ from_domain_id: from.id }, service.server.as(token));
+      assert.deepEqual([some.changes.map(({ host }) => host), some.hidden], [['h1'], 0]);
       ended(await apply((await plan({ from_domain_id: from.id })).id));
       assert.deepEqual(await now(), await from.now());
     });

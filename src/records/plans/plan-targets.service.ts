@@ -6,6 +6,7 @@ import { type Edit, type Place, Places, upsert } from '../../changes/edits/edit.
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, sameState, stateOf } from '../../changes/history/states.js';
+import { mayRead } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
 import { patchOf } from '../../changes/plans/planned.js';
@@ -102,7 +103,7 @@ export class PlanTargets {
     for (const row of await this.cache.following(from.id)) {
       if (due()) await turn();
       const { type, host, read_only } = row;
-      if (type === 'SOA' || read_only || (type === 'NS' && host === '@')) continue;
+      if (type === 'SOA' || read_only || (type === 'NS' && host === '@') || !mayRead(me, from)(row)) continue;
       const { remote_id: _, extra: _extra, ...state } = row;
       const line = place.definition.capabilities.lines.includes(row.line) ? row.line : 'default';
       wanted.push(wantedOf({ ...state, remote_id: null, extra: null, line }, undefined));

@@ -40,8 +40,14 @@ export function planView(
     ...{ id: plan.id, domain_id: domain.id, domain: shownName(domain), state: stateNow(plan), comment },
     ...{ created_at, expires_at, created_by: { user_id, username, token_id, token_name }, base, summary },
     ...{ changes: views, hidden: changes.length - views.length, guards: told(seen) },
-    ...{ warnings: plan.warnings ? plan.warnings.split('\n') : [], change_set_id },
+    ...{ warnings: warningsFor(domain, plan.warnings), change_set_id },
   };
+}
+
+/** Warnings name records, of which a token with rules may read just some. */
+function warningsFor({ access }: OpenDomain, warnings: string): string[] {
+  if (!warnings) return [];
+  return access.rules ? ['Some records were changed since, and stay as they are'] : warnings.split('\n');
 }
 
 const line = ({ host, type, value, ttl, priority, enabled }: ChangedRecordView): string => {
