@@ -128,7 +128,8 @@ export class ChangeCommits {
     ]);
     await this.shared.outdate(manager, run.others);
     const { rows, moved } = await commitApplied(this.cache, manager, domain.id, applied);
-    const ended = endedOf(applied, failed, rows, run.resumed);
+    // an edit before them may have moved their TTLs, and what was stored of a list that goes on may be old
+    const ended = endedOf(applied, failed, rows, run.resumed || run.planned.length > 1);
     const version = await this.version(manager, run, rows, moved);
     await this.sets.end(manager, changeSet, ended, this.inDoubt.settleAfter(), version);
     await this.markInDoubt(manager, domain.id, failed);
@@ -248,12 +249,12 @@ function stepOf({ before }: Net, after: StoredRecord | null): Step[] {
   return recordId !== undefined && differs({ before, after }) ? [{ recordId, before, after }] : [];
 }
 
-/** What became of the edits. @param replanned the states before may be others than those that are stored of them */
+/** What became of the edits. @param anew the states before the first ones may be others than are stored of them */
 function endedOf(
   applied: readonly Applied[],
   failed: Failures,
   rows: ReadonlyMap<Net, StoredRecord | null>,
-  replanned: boolean,
+  anew: boolean,
 ): Ended[] {
   const ended: Ended[] = [];
   for (const { net } of applied) {
@@ -265,7 +266,7 @@ function endedOf(
         ...{ position, state: 'applied', recordId: row?.id ?? null, row, error: null },
         ...(step && {
           step: {
-            ...(replanned && position === positions[0] && { before: step.before }),
+            ...(anew && position === positions[0] && { before: step.before }),
             ...(position === positions.at(-1) && { after: step.after }),
           },
         }),

@@ -117,6 +117,18 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(ttls, [300, 300, 300]);
     });
 
+    it('begin with what was there before a list, of which an earlier edit moved the TTL of a record', async () => {
+      const { add, base, versions, records, of } = await zone('first.example');
+      const id = await add({ host: 'www', type: 'A', value: '192.0.2.1', ttl: 300 });
+      const before = { number: (await versions())[0]?.version as number, state: state(await records()) };
+      const changes = [
+        { op: 'create', host: 'www', type: 'A', value: '192.0.2.2', ttl: 900 },
+        { op: 'update', id, remark: 'theirs', value: '192.0.2.3' },
+      ];
+      done(await admin.post(`${base}/records/batch`, { changes }));
+      assert.deepEqual(state(await of(before.number)), before.state);
+    });
+
     it('store the id that the provider gave a record', async () => {
       const { add, versions } = await zone('remote.example');
       const id = await add({ host: 'www', type: 'A', value: '192.0.2.1' });
