@@ -199,6 +199,52 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(await now(), ['a 300 A 192.0.2.9', 'h0 300 A 192.0.2.1']);
     });
 
+    it('of a token with rules tell nothing of records that it may not read', async () => {
+      const { id: domain, base } = await zone('hidden.example', 2);
+      const { token } = made(
+        await admin.post('/api/tokens', {
+          ...{ name: 'narrow', allowed_services: ['records:read', 'records:write'], allowed_domains: [domain] },
+          rules: [{ effect: 'allow', hosts: ['h0'] }],
+        }),
+      );
+      const client = service.server.as(token);
+      const hidden = done(await admin.get(`${base}/records?host=h1`)).list[0]?.id;
+      const all = made(await client.post(`${base}/plans`, { records: [], mode: 'sync' }));
+      assert.deepEqual(
+        [all.changes.map(({ host }) => host), all.hidden, all.summary.delete, all.base],
+        [['h0'], 0, 1, ''],
+      );
+      const guess = [{ host: 'h1', type: 'A', value: '192.0.2.2', ttl: 300 }];
+      refused(await client.post(`${base}/plans`, { records: guess }), 403, 403001);
+      refused(await client.post(`${base}/plans`, { changes: [{ op: 'delete', id: hidden }] }), 404, 404001);
+      refused(await client.post(`${base}/plans`, { changes: [{ op: 'delete', id: 99_999 }] }), 404, 404001);
+    });
+
+    it('judge guards by the changes that are chosen, and leave no set with half of its TTL', async () => {
+      const { plan, list, base } = await zone('chosen.example');
+      const mx = (value: string) => ({ host: '@', type: 'MX', value, priority: 10, ttl: 300 });
+      made(await admin.post(`${base}/records`, mx('one.example.net.')));
+      const swap = await plan({ records: [mx('two.example.net.')], mode: 'sync', types: ['MX'] });
+      assert.deepEqual(swap.guards, []);
+      const gone = swap.changes.find(({ op }) => op === 'delete')?.id;
+      refused(await apply(swap.id, { only: [gone] }), 409, 409003);
+      for (const last of [1, 2])
+        made(await admin.post(`${base}/records`, { host: 'w', type: 'A', value: `192.0.2.${last}`, ttl: 300 }));
+      const first = (await list()).find(({ host }) => host === 'w');
+      const moved = await plan({ changes: [{ op: 'update', id: first?.id, ttl: 900 }] });
+      assert.equal(moved.changes.length, 2);
+      refused(await apply(moved.id, { only: [1] }), 400, 400001);
+      const result = ended(await apply(moved.id));
+      const undo = await plan({ change_set_id: result.change_set_id });
+      assert.deepEqual(
+        undo.changes.map(({ before, after }) => [before?.ttl, after?.ttl]),
+        [
+          [900, 300],
+          [900, 300],
+        ],
+      );
+    });
+
     it('restore a version, and take a change set back: records come back under their ids', async () => {
       const { plan, now, list, base, version } = await zone('restore.example', 3);
       const [first, second, third] = (await list()) as [RecordView, RecordView, RecordView];
@@ -331,6 +377,7 @@ for (const { kind, skip } of databases('all'))
       refused(await admin.delete(`/api/plans/${id as number}`), 409, 409001);
       refused(await apply(id), 409, 409001);
       refused(await admin.post(`${base}/plans`, {}), 400, 400001);
+      refused(await admin.post(`${base}/plans`, { document: [{ format: 'csv', text: 'x' }] }), 400, 400001);
       refused(await admin.post(`${base}/plans`, { version: 1, change_set_id: 1 }), 400, 400001);
       refused(await admin.post(`${base}/plans`, { version: 99 }), 404, 404001);
       refused(await admin.post(`${base}/plans`, { change_set_id: 99_999 }), 404, 404001);

@@ -53,31 +53,35 @@ export class PlanBuilder {
     private readonly held: HeldNames,
   ) {}
 
-  /** The domain with its rows, read at the provider. @throws ProviderError; AppError 409002 */
-  async read(domain: OpenDomain): Promise<{ domain: OpenDomain; rows: CacheRow[]; version: number }> {
+  /**
+   * The domain with its rows, read at the provider. What a token with rules may not read is not there for it: a plan
+   * would tell by what it makes of it. @throws ProviderError; AppError 409002
+   */
+  async read(me: Caller, domain: OpenDomain): Promise<{ domain: OpenDomain; rows: CacheRow[]; version: number }> {
     await this.sync.refresh(domain, 'system');
     const now = { ...(await this.domains.reload(domain.id)), access: domain.access };
     const version = await this.past.newest(domain.id);
-    return { domain: now, rows: await this.cache.following(domain.id), version };
+    const rows = await this.cache.following(domain.id);
+    return { domain: now, rows: domain.access.rules ? rows.filter(mayRead(me, now)) : rows, version };
   }
 
   /**
    * @param zone as `read` found it
-   * @throws AppError of edits that do not fit, whoever asks; 400001 where there are too many changes
+   * @throws AppError of edits that do not fit, for a token with rules also of those that it may not make; 400001 where
+   * there are too many changes
    */
   async build(
     me: Caller,
     { domain, rows, version }: Awaited<ReturnType<PlanBuilder['read']>>,
     wish: Wish,
   ): Promise<Draft> {
-    const everything = { ...domain, access: systemAccess };
-    const plan = await this.planner.preview('system', everything, wish.edits);
-    if (plan.planned.some(({ error }) => error)) {
-      // who may not read what is in the way is told what a change of their own would say
-      if (domain.access.rules) assertAllFit((await this.planner.preview(me, domain, wish.edits)).planned);
-      assertAllFit(plan.planned);
-    }
-    const at = byHost(rows as StoredRecord[]);
+    // others are shown what they may not do; an answer to a token with rules would tell what it may not read
+    const plan = domain.access.rules
+      ? await this.planner.preview(me, domain, wish.edits)
+      : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits);
+    assertAllFit(plan.planned);
+    const hosts = [...new Set(plan.nets.flatMap(hostsOf))];
+    const at = byHost(await this.cache.those(domain.id, 'host', hosts));
     const changes: PlannedChange[] = [];
     const add = (before: StoredRecord | null, after: StoredRecord | null, revives: number | null) => {
       const recordId = before?.id ?? revives;
@@ -95,11 +99,20 @@ export class PlanBuilder {
         'changes',
         say('are more than {max} in one plan: {count}', { max: MAX_CHANGES, count: changes.length }),
       );
-    const guards = guardsOf({ name: domain.name, rows, held: await this.held.of(domain) }, changes);
+    const guards = await this.guards(domain, rows, changes);
     return {
       changes: changes.map((change, i) => ({ ...change, guards: guards[i] as GuardKey[] })),
       ...{ warnings: wish.warnings, unchanged: wish.unchanged, version },
     };
+  }
+
+  /** The guards that each of some changes meets, if these are all that is done. */
+  async guards(
+    domain: OpenDomain,
+    rows: readonly CacheRow[],
+    changes: readonly PlannedChange[],
+  ): Promise<GuardKey[][]> {
+    return guardsOf({ name: domain.name, rows, held: await this.held.of(domain) }, changes);
   }
 }
 

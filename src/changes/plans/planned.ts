@@ -16,8 +16,12 @@ export interface PlannedChange {
   base: string;
 }
 
+interface Named {
+  host: string;
+}
+
 /** The names that a change touches. */
-export const hostsOf = ({ before, after }: Pick<PlannedChange, 'before' | 'after'>): string[] => [
+export const hostsOf = ({ before, after }: { before: Named | null; after: Named | null }): string[] => [
   ...new Set([before, after].flatMap((state) => (state ? [state.host] : []))),
 ];
 

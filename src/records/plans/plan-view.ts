@@ -38,7 +38,9 @@ export function planView(
   const { user_id, username, token_id, token_name, comment, created_at, expires_at, base, change_set_id } = plan;
   return {
     ...{ id: plan.id, domain_id: domain.id, domain: shownName(domain), state: stateNow(plan), comment },
-    ...{ created_at, expires_at, created_by: { user_id, username, token_id, token_name }, base, summary },
+    ...{ created_at, expires_at, created_by: { user_id, username, token_id, token_name }, summary },
+    // it is over records that rules may hide, too, and could be guessed
+    base: domain.access.rules ? '' : base,
     ...{ changes: views, hidden: changes.length - views.length, guards: told(seen) },
     ...{ warnings: warningsFor(domain, plan.warnings), change_set_id },
   };

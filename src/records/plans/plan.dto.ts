@@ -5,6 +5,7 @@ import {
   IsArray,
   IsIn,
   IsInt,
+  IsObject,
   IsOptional,
   IsString,
   Max,
@@ -62,6 +63,7 @@ export class PlanInput {
 
   /** the records of a zone file, of CSV, JSON or octoDNS; those that are read-only there are left aside */
   @IsOptional()
+  @IsObject()
   @ValidateNested()
   @Type(() => PlanDocument)
   document?: PlanDocument;
@@ -190,7 +192,7 @@ export class PlanView {
   created_at!: string;
   expires_at!: string;
   created_by!: PlanMaker;
-  /** a hash over what the provider held of the names concerned */
+  /** a hash over what the provider held of the names concerned; empty for tokens with rules */
   base!: string;
   summary!: PlanSummary;
   changes!: PlanChangeView[];

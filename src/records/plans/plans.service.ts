@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Caller, type Right, signedIn } from '../../access/access.js';
+import { RecordCache } from '../../cache/record-cache.js';
 import { type Base, Stale } from '../../changes/edits/base.js';
 import { Places } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
@@ -18,6 +19,7 @@ import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/hash.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
+import { say } from '../../platform/common/words/field-text.js';
 import { Db } from '../../platform/database/db.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import type { BatchResult } from '../batch/batch.dto.js';
@@ -46,6 +48,7 @@ export class PlansService implements OnModuleInit {
     private readonly places: Places,
     private readonly sync: RecordSyncService,
     private readonly past: PastRepository,
+    private readonly cache: RecordCache,
     private readonly domains: DomainsService,
     private readonly policy: DomainPolicy,
     private readonly jobs: Jobs,
@@ -57,7 +60,7 @@ export class PlansService implements OnModuleInit {
 
   /** @throws AppError 400001 and 404001 of the target, 409002; ProviderError where the zone cannot be read */
   async create(me: Caller, opened: OpenDomain, input: PlanInput): Promise<PlanView> {
-    const zone = await this.builder.read(opened);
+    const zone = await this.builder.read(me, opened);
     const { domain } = zone;
     const draft = await this.builder.build(me, zone, await this.targets.of(me, domain, input, zone.rows));
     const { userId, username, token } = signedIn(me);
@@ -95,8 +98,9 @@ export class PlansService implements OnModuleInit {
 
   /** @throws AppError 404001; 409001 for a plan that has an end */
   async discard(me: Caller, id: number): Promise<void> {
-    const { plan } = await this.open(me, id, 'records');
+    const { plan, domain } = await this.open(me, id, 'records');
     assertOpen(plan);
+    assertAllowed(me, domain, await this.plans.changes(id));
     if (!(await this.plans.end(id, 'discarded', null))) throw errors.conflict('plan_ended', { state: 'applied' });
   }
 
@@ -110,11 +114,14 @@ export class PlansService implements OnModuleInit {
   async apply(me: Caller, id: number, input: ApplyInput, waitMs: number): Promise<BatchResult & { domain_id: number }> {
     const { plan, domain: opened } = await this.open(me, id, 'records');
     assertOpen(plan);
-    const changes = chosen(await this.plans.changes(id), input.only);
+    const all = await this.plans.changes(id);
+    const changes = chosen(all, input.only);
+    assertWholeSets(all, changes);
     assertAllowed(me, opened, changes);
     assertForced(changes, input.force ?? []);
     await this.sync.refresh(opened, 'system');
     const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
+    if (input.only) assertForced(await this.guarded(domain, changes), input.force ?? []);
     const { connection } = await this.places.of(domain);
     const options = {
       ...{ door: 'plan' as const, comment: input.comment ?? plan.comment, atomic: false, strict: true },
@@ -135,6 +142,12 @@ export class PlansService implements OnModuleInit {
       await this.plans.end(id, 'stale', null);
       throw errors.precondition('plan_stale', {}, { differences: await this.differences(me, domain, plan, changes) });
     }
+  }
+
+  /** Some changes of a plan, with the guards that they meet without the others. */
+  private async guarded(domain: OpenDomain, changes: readonly StoredPlanChange[]): Promise<StoredPlanChange[]> {
+    const guards = await this.builder.guards(domain, await this.cache.following(domain.id), changes);
+    return changes.map((change, i) => ({ ...change, guards: guards[i] ?? [] }));
   }
 
   /** What differs at the names of a plan from what it was worked out on, as far as the caller may read it. */
@@ -181,6 +194,26 @@ function chosen(changes: readonly StoredPlanChange[], only: readonly number[] | 
   if (unknown >= 0) throw errors.field(`only.${unknown}`, 'is no change of this plan', 'unknown');
   if (!found.length) throw errors.field('only', 'must name at least one change', 'length');
   return found;
+}
+
+/** Where the TTL of a set changes, its changes go together. @throws AppError 400001 */
+function assertWholeSets(all: readonly StoredPlanChange[], changes: readonly StoredPlanChange[]): void {
+  if (all.length === changes.length) return;
+  const setOf = ({ before, after }: PlannedChange) => {
+    const { host, type, line } = (after ?? before) as ChangedState;
+    return `${type} ${line} ${host}`;
+  };
+  const moves = ({ before, after }: PlannedChange) => before !== null && after !== null && before.ttl !== after.ttl;
+  const moving = new Set(all.filter(moves).map(setOf));
+  const some = new Set(changes.map(setOf));
+  const known = new Set(changes.map(({ position }) => position));
+  const left = all.find((one) => !known.has(one.position) && moving.has(setOf(one)) && some.has(setOf(one)));
+  if (left)
+    throw errors.field(
+      'only',
+      say('leaves out change {id}: the TTL of its set changes', { id: left.position }),
+      'conflict',
+    );
 }
 
 /** @throws AppError 403001 */

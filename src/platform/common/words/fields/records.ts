@@ -23,6 +23,7 @@ export const RECORD_WORDS = {
   'or one of changes, document, version, change_set_id and from_domain_id must be given':
     '必须提供它，或 changes、document、version、change_set_id、from_domain_id 之一',
   'does not go together with {field}': '不能与 {field} 同时使用',
+  'leaves out change {id}: the TTL of its set changes': '遗漏了更改 {id}：其记录集的 TTL 将改变',
   'is no change of this plan': '不是该计划中的更改',
   'must name at least one change': '必须至少包含一个更改',
   'does not go with changes': '不能与 changes 同时使用',
