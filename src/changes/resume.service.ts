@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { groupByHost } from '../dns/group-by-host.js';
-import { shownValue } from '../dns/record.js';
 import { systemAccess } from '../domains/access-rights.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { now, sleep, timeMs } from '../platform/common/clock.js';
@@ -15,12 +14,11 @@ import { Events } from '../platform/events/events.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { ChangeSets } from './change-sets.js';
 import type { Edit } from './edits/edit.js';
-import type { RecordPatch } from './edits/record.dto.js';
-import { defined } from './edits/record-rules.js';
 import { ChangeEngine } from './engine.service.js';
-import type { ChangedRecord, ChangeSet, RecordChange } from './history/change-set.entity.js';
+import type { ChangeSet, RecordChange } from './history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
 import { type LeftChange, RecordChangesRepository } from './history/record-changes.repository.js';
+import { patchOf, stateOf } from './history/states.js';
 import { actorOf } from './history/who.js';
 import { hostsOf } from './in-doubt/evidence.js';
 import { InDoubtChanges, LIST_LIFE_MS } from './in-doubt/in-doubt-changes.js';
@@ -175,27 +173,19 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
  * meanwhile. Its rights are judged with the piece that it is in (`HeldLists`).
  */
 function editOf(left: LeftChange): Edit {
-  const { op, record_id: id, state_after, value_after } = left;
-  if (op === 'delete' || state_after === null) return { op: 'delete', id: id ?? 0 };
-  const after = patchOf(state_after, value_after);
-  if (id !== null && left.state_before !== null) {
-    const before = patchOf(left.state_before, left.value_before);
+  const { op, record_id: id } = left;
+  const state = stateOf(left.state_after, left.value_after);
+  if (op === 'delete' || !state) return { op: 'delete', id: id ?? 0 };
+  const after = patchOf(state);
+  const was = stateOf(left.state_before, left.value_before);
+  if (id !== null && was) {
+    const before = patchOf(was);
     const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== before[key]);
     return { op: 'update', id, patch: Object.fromEntries(keys.map((key) => [key, after[key]])) };
   }
-  const { remote_id: _, read_only: __, remark, ...rest } = JSON.parse(state_after) as ChangedRecord;
+  const { remote_id: _, read_only: __, remark, ...record } = state;
   const { host: _h, type: _t, value: _v, ...patch } = after;
-  const record = { ...rest, value: value_after ?? '' };
   return { op: 'upsert', record, patch, ttlGiven: true, remark, wasCreate: op === 'create' };
-}
-
-/** A stored state as the fields of an update that makes it. */
-function patchOf(state: string, value: string | null): RecordPatch {
-  const { host, type, ttl, line, proxied, enabled, remark, weight, priority } = JSON.parse(state) as ChangedRecord;
-  return {
-    ...{ host, type, value: shownValue({ type, value: value ?? '' }), ttl, line, proxied, enabled, remark },
-    ...defined({ weight, priority }),
-  };
 }
 
 /** Stored changes in pieces of at most so many, and of at most so many names where these are tied by nothing. */

@@ -1,4 +1,6 @@
 import type { RowValues } from '../../cache/reconcile.js';
+import { shownValue } from '../../dns/record.js';
+import { defined } from '../edits/record-rules.js';
 import type { ChangedRecord } from './change-set.entity.js';
 
 /** A state of a record in a change: all that the cache holds of it. */
@@ -37,4 +39,13 @@ export function sameState(a: Row | null, b: Row | null): boolean {
     a.remark === b.remark &&
     (a.extra ?? null) === (b.extra ?? null)
   );
+}
+
+/** A state as the fields of an update that makes it. */
+export function patchOf(state: ChangedState) {
+  const { host, type, value, ttl, line, proxied, enabled, remark, weight, priority } = state;
+  return {
+    ...{ host, type, value: shownValue({ type, value }), ttl, line, proxied, enabled, remark },
+    ...defined({ weight, priority }),
+  };
 }

@@ -1,7 +1,5 @@
-import { shownValue } from '../../dns/record.js';
 import type { Edit } from '../edits/edit.js';
-import { defined } from '../edits/record-rules.js';
-import type { ChangedState } from '../history/states.js';
+import { type ChangedState, patchOf } from '../history/states.js';
 
 export type PlanOp = 'create' | 'update' | 'delete';
 
@@ -37,14 +35,5 @@ export function editOf({ op, recordId, before, after }: PlannedChange): Edit {
     id: recordId ?? 0,
     ifMatch: '*',
     patch: Object.fromEntries(keys.map((key) => [key, to[key]])),
-  };
-}
-
-/** A state as the fields of an update that makes it. */
-export function patchOf(state: ChangedState) {
-  const { host, type, value, ttl, line, proxied, enabled, remark, weight, priority } = state;
-  return {
-    ...{ host, type, value: shownValue({ type, value }), ttl, line, proxied, enabled, remark },
-    ...defined({ weight, priority }),
   };
 }
