@@ -76,9 +76,21 @@ export interface Origin {
   requestId: string;
 }
 
+/** What a request says of the way in which it wants records changed, beside the changes. */
+export interface Intent {
+  /** it wants to know what would be done, and nothing done */
+  dryRun: boolean;
+  /** guards that it means to meet */
+  force: readonly string[];
+}
+
 /** Who sent a request, or `system` for a job. */
 export interface Caller extends Origin {
   principal: Principal | null;
+  /** of writes of records; undefined: nothing */
+  intent?: Intent;
+  /** guards that its changes have met, as far as these only warn */
+  warnings?: Set<string>;
 }
 
 /** What a handler requires. Declared by `@Access` on every route; the guard refuses routes without a declaration. */

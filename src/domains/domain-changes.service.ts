@@ -16,6 +16,7 @@ import { Leases } from '../platform/database/leases.js';
 import { Events } from '../platform/events/events.js';
 import type { Conditions } from '../platform/http/conditions.js';
 import type { RemoteZone } from '../providers/provider.js';
+import { type ChangeRules, changeRulesOf, storedRules } from './change-rules/change-rules.js';
 import { assertSeen, type DomainDetail, type DomainInput, type DomainPatch } from './domain.dto.js';
 import { DomainPolicy, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
@@ -29,7 +30,7 @@ const LOCK_WAIT_MS = 60_000;
 const ADDING = 'domains|add';
 
 /** What of a domain an update changes. */
-type Edited = Pick<DomainDetail, 'remark' | 'expires_at' | 'watch_certificates' | 'certificate_port'>;
+type Edited = Pick<DomainDetail, 'remark' | 'expires_at' | 'watch_certificates' | 'certificate_port'> & ChangeRules;
 
 interface Edit {
   before: Edited;
@@ -112,8 +113,9 @@ export class DomainChanges {
     assertSeen(conditions, detail);
     assertUnchanged(patch, detail);
     const { remark, expires_at, watch_certificates, certificate_port } = domain;
-    const before = { remark, expires_at, watch_certificates: Boolean(watch_certificates), certificate_port };
-    const after = { ...before };
+    const own = { remark, expires_at, watch_certificates: Boolean(watch_certificates), certificate_port };
+    const before = { ...own, ...changeRulesOf(domain) };
+    const after = { ...before, ...given(patch, ['guards', 'ttl_floor', 'require_if_match']) };
     if (patch.remark !== undefined) after.remark = patch.remark ?? '';
     if (patch.watch_certificates && !before.watch_certificates) assertPublic(domain);
     if (patch.watch_certificates !== undefined) after.watch_certificates = patch.watch_certificates;
@@ -131,7 +133,8 @@ export class DomainChanges {
     const moved = after.expires_at !== before.expires_at;
     const source = after.expires_at === null ? null : 'manual';
     // unless it is changed here, the end of the registration follows the registry, and may be another by now
-    const { expires_at: end, ...own } = after;
+    const { expires_at: end, remark, watch_certificates, certificate_port, ...rules } = after;
+    const own = { remark, watch_certificates, certificate_port, change_rules: storedRules(rules) };
     const expiry = { expires_at: end, expires_source: source, expires_checked_at: null, expiry_error: null };
     const changes = moved ? { ...own, ...expiry } : own;
     await this.db.transaction(async (manager) => {
@@ -224,6 +227,10 @@ async function noZone(provider: Connection['provider'], name: string): Promise<A
   if (!zones.some((zone) => zone.name === name && zone.private)) return errors.notFound('zone_at_provider', { name });
   return errors.conflict('zone_private_only', { name });
 }
+
+/** Those of some fields that a body has. */
+const given = <T extends object, K extends keyof T>(body: T, keys: readonly K[]) =>
+  Object.fromEntries(keys.flatMap((key) => (body[key] === undefined ? [] : [[key, body[key]]])));
 
 /**
  * Whoever adds a public suffix decides what is answered below the names of all who register there.

@@ -1,9 +1,11 @@
+import { applyDecorators } from '@nestjs/common';
 import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
 import { TakesBack } from '../platform/common/read-only.js';
-import { IsOmittable, IsTime, MAX_ID } from '../platform/common/validation.js';
+import { IsOmittable, IsTime, MAX_ID, Nested } from '../platform/common/validation.js';
 import { assertConditions, type Conditions, entityTag } from '../platform/http/conditions.js';
 import { CapabilitiesView } from '../providers/provider.dto.js';
+import { GUARD_MODES, type GuardKey, type GuardMode } from './change-rules/change-rules.js';
 
 export class DomainQuery extends PageQuery {
   /** exact name; IDN and a final dot are accepted; it finds no private zone */
@@ -120,6 +122,22 @@ export class DomainView {
   remark!: string;
 }
 
+const Mode = () => applyDecorators(IsOmittable(), IsIn(GUARD_MODES));
+
+/** What becomes of a change that meets a guard: nothing, a warning, or a refusal unless `force` names it. */
+export class DomainGuards implements Partial<Record<GuardKey, GuardMode>> {
+  @Mode() many_updates?: GuardMode;
+  @Mode() many_deletes?: GuardMode;
+  @Mode() apex_ns?: GuardMode;
+  @Mode() last_mx?: GuardMode;
+  @Mode() last_spf?: GuardMode;
+  @Mode() own_host?: GuardMode;
+  @Mode() failover?: GuardMode;
+  @Mode() tunnel?: GuardMode;
+  @Mode() ttl_floor?: GuardMode;
+  @Mode() dangling?: GuardMode;
+}
+
 export class DomainDetail extends DomainView {
   /** where `expires_at` is from; `manual`: set here, it stands until it is set to null; null: not known */
   expires_source!: 'manual' | 'rdap' | 'whois' | 'provider' | null;
@@ -131,6 +149,12 @@ export class DomainDetail extends DomainView {
   watch_certificates!: boolean;
   /** port at which they are */
   certificate_port!: number;
+  /** what becomes of a change that meets a guard, where that was set here: see `PUT` */
+  guards!: DomainGuards;
+  /** TTLs below so many seconds meet the guard `ttl_floor`; null: below 60 */
+  ttl_floor!: number | null;
+  /** whether updates and deletions of records need `If-Match` */
+  require_if_match!: boolean;
   /** whether the caller may delete it here, which is for its owner and administrators */
   can_delete!: boolean;
   /** what its provider can do */
@@ -163,6 +187,26 @@ export class DomainPatch {
   @Min(1)
   @Max(65535)
   certificate_port?: number;
+
+  /**
+   * guards of its records, in place of those that were set; left out, a guard is `force` for plans, and for other
+   * writes `off`, but for `apex_ns`, where taking a name server of the zone away is `warn`
+   */
+  @IsOmittable()
+  @Nested(() => DomainGuards)
+  guards?: DomainGuards;
+
+  /** TTLs below so many seconds meet the guard `ttl_floor`; null: below 60 */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(86_400)
+  ttl_floor?: number | null;
+
+  /** updates and deletions of its records need `If-Match`: 428001 without */
+  @IsOmittable()
+  @IsBoolean()
+  require_if_match?: boolean;
 }
 
 export class LineView {
@@ -177,7 +221,20 @@ export class LineView {
 function stateOf(domain: DomainDetail) {
   const { id, account_id, remote_id, owner_id, status, remark, watch_certificates, certificate_port } = domain;
   const expires_at = domain.expires_source === 'manual' ? domain.expires_at : null;
-  return { id, account_id, remote_id, owner_id, status, remark, expires_at, watch_certificates, certificate_port };
+  const { guards, ttl_floor, require_if_match } = domain;
+  const rules = { guards, ttl_floor, require_if_match };
+  return {
+    id,
+    account_id,
+    remote_id,
+    owner_id,
+    status,
+    remark,
+    expires_at,
+    watch_certificates,
+    certificate_port,
+    rules,
+  };
 }
 
 /** The entity tag of a domain. */

@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { DnsAccount } from '../accounts/account.entity.js';
-import { Bool, Id, Int, Str, Utc } from '../platform/schema/columns.js';
+import { Bool, Id, Int, Str, Text, Utc } from '../platform/schema/columns.js';
 import { Team } from '../teams/team.entity.js';
 import { User } from '../users/user.entity.js';
 
@@ -49,6 +49,8 @@ export class Domain {
   /** whether the certificates of its hosts are checked, at this port */
   @Bool({ default: false }) watch_certificates!: boolean;
   @Int({ default: 443 }) certificate_port!: number;
+  /** see `changeRulesOf`; null: those of every domain */
+  @Text({ nullable: true }) change_rules!: string | null;
   @Utc() created_at!: string;
   @Utc({ nullable: true }) synced_at!: string | null;
 }

@@ -6,6 +6,7 @@ import { toUnicode } from '../dns/names.js';
 import { errors } from '../platform/common/errors.js';
 import { capabilitiesView } from '../providers/capabilities-view.js';
 import { type DomainAccess, READ, WRITE } from './access-rights.js';
+import { changeRulesOf } from './change-rules/change-rules.js';
 import type { DomainDetail, DomainQuery, DomainView } from './domain.dto.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
@@ -76,6 +77,7 @@ export class DomainsService {
       expiry_error: domain.expiry_error,
       watch_certificates: Boolean(domain.watch_certificates),
       certificate_port: domain.certificate_port,
+      ...changeRulesOf(domain),
       can_delete: deletes && this.policy.judgeDomain(me, domain.id, domain, 'own').allowed,
       capabilities: capabilitiesView(this.connections.definition(domain.provider).capabilities),
     };

@@ -32,6 +32,8 @@ export interface DomainRow {
   expiry_error: string | null;
   watch_certificates: boolean;
   certificate_port: number;
+  /** see `changeRulesOf` */
+  change_rules: string | null;
   created_at: string;
   synced_at: string | null;
 }
@@ -74,7 +76,7 @@ interface Filter {
 /** The columns of a `DomainRow`, for queries over `domains d JOIN dns_accounts a`. */
 export const DOMAIN_COLUMNS = `d.id, d.name, d.apart, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
   d.remark, d.records_count, d.revision, d.stale_revision, d.expires_at, d.expires_source, d.expires_checked_at, d.expiry_error,
-  d.watch_certificates, d.certificate_port, d.created_at, d.synced_at`;
+  d.watch_certificates, d.certificate_port, d.change_rules, d.created_at, d.synced_at`;
 const ROWS = 'JOIN domains d ON d.id = mine.id';
 const ACCOUNTS = 'JOIN dns_accounts a ON a.id = d.account_id';
 

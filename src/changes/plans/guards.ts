@@ -1,21 +1,7 @@
 import type { CacheRow } from '../../cache/reconcile.js';
+import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import type { ChangedState } from '../history/states.js';
 import type { PlannedChange } from './planned.js';
-
-/** What may be a mistake, though it is allowed. */
-export const GUARDS = [
-  'many_updates',
-  'many_deletes',
-  'apex_ns',
-  'last_mx',
-  'last_spf',
-  'own_host',
-  'failover',
-  'tunnel',
-  'ttl_floor',
-  'dangling',
-] as const;
-export type GuardKey = (typeof GUARDS)[number];
 
 /** a smaller zone may well be changed as a whole */
 const MANY_OF = 10;

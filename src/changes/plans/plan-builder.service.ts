@@ -3,6 +3,7 @@ import type { Caller } from '../../access/access.js';
 import { type CacheRow } from '../../cache/reconcile.js';
 import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
 import { judgeRecord, systemAccess } from '../../domains/access-rights.js';
+import type { GuardKey } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { errors } from '../../platform/common/errors.js';
@@ -16,7 +17,7 @@ import { mayRead } from '../history/who.js';
 import { RecordSyncService } from '../in-doubt/record-sync.service.js';
 import { Planner } from '../planner.js';
 import { assertAllFit } from '../results.js';
-import { type GuardKey, guardsOf } from './guards.js';
+import { guardsOf } from './guards.js';
 import { HeldNames } from './held-names.js';
 import { hostsOf, type PlannedChange } from './planned.js';
 

@@ -14,10 +14,10 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { RecordInput } from '../../changes/edits/record.dto.js';
-import { GUARDS, type GuardKey } from '../../changes/plans/guards.js';
 import { PLAN_STATES, type PlanState } from '../../changes/plans/plan.entity.js';
 import type { PlanOp } from '../../changes/plans/planned.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../documents/document.js';
+import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import { PageQuery } from '../../platform/common/paging.dto.js';
 import { hasRoom, MAX_ID } from '../../platform/common/validation.js';
 import { BatchChange } from '../batch/batch.dto.js';

@@ -39,6 +39,7 @@ import { Versions1764300000000 } from './1764300000000-versions.js';
 import { Plans1764310000000 } from './1764310000000-plans.js';
 import { KeptAnswers1764320000000 } from './1764320000000-kept-answers.js';
 import { RecordSearch1764330000000 } from './1764330000000-record-search.js';
+import { ChangeRules1764380000000 } from './1764380000000-change-rules.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -83,4 +84,5 @@ export const MIGRATIONS = [
   Plans1764310000000,
   KeptAnswers1764320000000,
   RecordSearch1764330000000,
+  ChangeRules1764380000000,
 ];

@@ -1,0 +1,42 @@
+/** What may be a mistake, though it is allowed. */
+export const GUARDS = [
+  'many_updates',
+  'many_deletes',
+  'apex_ns',
+  'last_mx',
+  'last_spf',
+  'own_host',
+  'failover',
+  'tunnel',
+  'ttl_floor',
+  'dangling',
+] as const;
+export type GuardKey = (typeof GUARDS)[number];
+
+/** Nothing, a word of warning, or a refusal unless the guard is named. */
+export const GUARD_MODES = ['off', 'warn', 'force'] as const;
+export type GuardMode = (typeof GUARD_MODES)[number];
+
+/** What changes of a domain's records have to keep to, whatever door they come by. */
+export interface ChangeRules {
+  /** only those that were set */
+  guards: Partial<Record<GuardKey, GuardMode>>;
+  /** seconds below which a TTL meets the guard of that name; null: as everywhere */
+  ttl_floor: number | null;
+  /** updates and deletions have to name the state that they change */
+  require_if_match: boolean;
+}
+
+const NONE: ChangeRules = { guards: {}, ttl_floor: null, require_if_match: false };
+
+/** @param stored the column `change_rules` of a domain; null: nothing was ever set */
+export const changeRulesOf = ({ change_rules }: { change_rules: string | null }): ChangeRules =>
+  change_rules === null ? NONE : { ...NONE, ...JSON.parse(change_rules) };
+
+/** What is stored of some rules: null where they are those of every domain. */
+export const storedRules = (rules: ChangeRules): string | null => {
+  const set = Object.entries(rules).filter(([key, value]) => !sameJson(value, NONE[key as keyof ChangeRules]));
+  return set.length ? JSON.stringify(Object.fromEntries(set)) : null;
+};
+
+const sameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
