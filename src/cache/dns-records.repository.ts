@@ -92,6 +92,21 @@ export class DnsRecordsRepository {
     return found.sort((a, b) => a.id - b.id);
   }
 
+  /** Rows of a domain of some types whose values end in one of some names, with or without a dot behind it. */
+  async endingIn(domainId: number, types: readonly string[], names: readonly string[]): Promise<StoredRecord[]> {
+    const ends = names.flatMap((name) => [`%${name}`, `%${name}.`]).map((end) => end.replace(/[!_]/g, '!$&'));
+    const like = ends.map(() => "LOWER(value) LIKE ? ESCAPE '!'").join(' OR ');
+    const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ? AND type IN (${marks(types.length)})
+      AND id > ? AND (${like}) ORDER BY id LIMIT ${PAGE}`;
+    const rows: StoredRecord[] = [];
+    for (;;) {
+      const page = await this.db.rows<StoredRecord>(sql, [domainId, ...types, rows.at(-1)?.id ?? 0, ...ends]);
+      for (const row of page) rows.push(stored(row));
+      if (page.length < PAGE) return rows;
+      await turn();
+    }
+  }
+
   /** Rows of a domain at some hosts, and all at the hosts of the rows with some ids. */
   async around(domainId: number, hosts: readonly string[], ids: readonly number[]): Promise<StoredRecord[]> {
     const about = `domain_id = ? AND id IN`;

@@ -38,6 +38,11 @@ export class RecordCache {
     return this.rows.those(domainId, column, values, manager);
   }
 
+  /** Rows of a domain of some types whose values end in one of some names, in the order of their ids. */
+  endingIn(domainId: number, types: readonly string[], names: readonly string[]): Promise<StoredRecord[]> {
+    return this.rows.endingIn(domainId, types, names);
+  }
+
   /** Rows of a domain at some hosts, and all at the hosts of the rows with some ids, in the order of their ids. */
   around(domainId: number, hosts: readonly string[], ids: readonly number[]): Promise<StoredRecord[]> {
     return this.rows.around(domainId, hosts, ids);

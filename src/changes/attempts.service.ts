@@ -15,6 +15,7 @@ import { ChangeSets, type Ended, type How, type ListOptions } from './change-set
 import { assertStands } from './edits/base.js';
 import type { Net, Planned } from './edits/working-copy.js';
 import { ChangeExecutor } from './executor.service.js';
+import { ChangeGate } from './gate/change-gate.service.js';
 import { HeldLists } from './held.service.js';
 import { NOBODY } from './history/change-sets.repository.js';
 import { mayRead } from './history/who.js';
@@ -106,6 +107,7 @@ export class ChangeAttempts {
     private readonly leases: Leases,
     private readonly cache: RecordCache,
     private readonly planner: Planner,
+    private readonly gate: ChangeGate,
     private readonly sets: ChangeSets,
     private readonly audit: AuditService,
     private readonly executor: ChangeExecutor,
@@ -152,12 +154,16 @@ export class ChangeAttempts {
     { inDoubt, ...under }: Under & { inDoubt: boolean },
     held: Held,
   ): Promise<Attempt> {
-    const { base } = job.options;
+    const { base, door, plan: pass } = job.options;
     if (base && !job.resumes) assertStands(base, rows);
     const foreign = course.truth?.foreign(rows) ?? [];
     const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
-    if (!job.resumes) assertTaken(job, plan);
+    if (!job.resumes) {
+      assertTaken(job, plan);
+      const { actor, domain } = job;
+      await this.gate.pass({ actor, domain, zone: under.shared, list: plan, rows, door, plan: pass });
+    }
     const { ids } = under.shared;
     const until = inDoubt ? await this.inFlightUntil(job, ids, plan.nets, hosts) : null;
     if (until !== null) return { kind: 'in-flight', until, ids, hosts };

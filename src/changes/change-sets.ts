@@ -11,6 +11,7 @@ import { Db, type SqlValue } from '../platform/database/db.js';
 import { clipped, OutboundError } from '../platform/outbound/outbound-error.js';
 import type { Base } from './edits/base.js';
 import type { Entry, Net, Planned } from './edits/working-copy.js';
+import type { PlanPass } from './gate/change-gate.service.js';
 import type { ChangeState, Door } from './history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
 import { type ChangeEnd, RecordChangesRepository } from './history/record-changes.repository.js';
@@ -29,6 +30,8 @@ export interface ListOptions {
   strict?: boolean;
   /** what has to stand at some names when the list is carried out */
   base?: Base;
+  /** it was shown as a plan before */
+  plan?: PlanPass;
   /** what has to be stored with the list, in its transaction: what it throws refuses the list */
   stored?: (changeSet: number, manager: EntityManager) => Promise<void>;
   /** sets of which no edit is carried out where the provider holds other records of them than the cache */

@@ -10,6 +10,8 @@ import { ChangeCommits } from './commit.service.js';
 import { Places } from './edits/edit.js';
 import { ChangeEngine } from './engine.service.js';
 import { ChangeExecutor } from './executor.service.js';
+import { ChangeGate } from './gate/change-gate.service.js';
+import { HeldNames } from './gate/held-names.js';
 import { HeldLists } from './held.service.js';
 import { ChangeSetsRepository } from './history/change-sets.repository.js';
 import { InDoubtRepository } from './history/in-doubt.repository.js';
@@ -34,6 +36,8 @@ import { ChangeRetention } from './retention.service.js';
     ChangeEngine,
     ChangeAttempts,
     Planner,
+    ChangeGate,
+    HeldNames,
     ChangeExecutor,
     ChangeCommits,
     ChangeSets,
@@ -63,6 +67,8 @@ import { ChangeRetention } from './retention.service.js';
     InDoubtRepository,
     PastRepository,
     ChangeEngine,
+    ChangeGate,
+    HeldNames,
     Planner,
     ResumeService,
     HeldLists,

@@ -19,10 +19,10 @@ export class SharedZonesRepository {
   of(
     domainId: number,
     manager?: EntityManager,
-  ): Promise<Pick<Domain, 'id' | 'revision' | 'synced_at' | 'stale_revision'>[]> {
+  ): Promise<Pick<Domain, 'id' | 'revision' | 'synced_at' | 'stale_revision' | 'records_count' | 'change_rules'>[]> {
     return this.db.rows(
-      `SELECT z.id, z.revision, z.synced_at, z.stale_revision FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED}
-        AND d.id = ? ORDER BY z.id`,
+      `SELECT z.id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules
+        FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED} AND d.id = ? ORDER BY z.id`,
       [domainId],
       manager,
     );

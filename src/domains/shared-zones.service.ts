@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { errors } from '../platform/common/errors.js';
+import { type ChangeRules, changeRulesOf } from './change-rules/change-rules.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
 
 /** A zone, as one of its domains knows it. */
@@ -12,6 +13,10 @@ export interface SharedZone {
   syncedAt: string | null;
   /** another one of them was used to change the zone since this one's cache followed the provider */
   stale: boolean;
+  /** what this domain demands of changes */
+  rules: ChangeRules;
+  /** how many records this domain has */
+  records: number;
 }
 
 /**
@@ -28,7 +33,8 @@ export class SharedZones {
     const own = rows.find(({ id }) => id === domainId);
     if (!own) throw errors.notFound('domain');
     const ids = rows.map(({ id }) => id) as unknown as SharedZone['ids'];
-    return { ids, revision: own.revision, syncedAt: own.synced_at, stale: own.stale_revision !== null };
+    const { revision, synced_at: syncedAt, records_count: records } = own;
+    return { ids, revision, syncedAt, stale: own.stale_revision !== null, rules: changeRulesOf(own), records };
   }
 
   /** The caches of these domains are older than the zone. */

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { CacheModule } from '../cache/cache.module.js';
 import { ChangesModule } from '../changes/changes.module.js';
-import { HeldNames } from '../changes/plans/held-names.js';
 import { PlanBuilder } from '../changes/plans/plan-builder.service.js';
 import { PlansRepository } from '../changes/plans/plans.repository.js';
 import { DomainsModule } from '../domains/domains.module.js';
@@ -51,7 +50,6 @@ import { SyncController } from './sync/sync.controller.js';
     PlanTargets,
     PlanBuilder,
     PlansRepository,
-    HeldNames,
     BatchService,
     ExportService,
     RrsetsService,
@@ -59,15 +57,6 @@ import { SyncController } from './sync/sync.controller.js';
     FullResync,
   ],
   // with what it stands on
-  exports: [
-    HeldNames,
-    CacheModule,
-    AllowedRecords,
-    ChangesModule,
-    FullResync,
-    ChangeReader,
-    RecordsService,
-    RrsetsService,
-  ],
+  exports: [CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
 })
 export class RecordsModule {}

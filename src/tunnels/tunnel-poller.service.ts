@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
-import { HeldNames, hostsWithin } from '../changes/plans/held-names.js';
+import { HeldNames, hostsWithin } from '../changes/gate/held-names.js';
 import { within } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { Logger } from '../platform/common/logger.js';

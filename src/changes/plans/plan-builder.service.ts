@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/access.js';
 import { type CacheRow } from '../../cache/reconcile.js';
-import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
+import { RecordCache } from '../../cache/record-cache.js';
 import { judgeRecord, systemAccess } from '../../domains/access-rights.js';
-import type { GuardKey } from '../../domains/change-rules/change-rules.js';
+import { changeRulesOf, GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { errors } from '../../platform/common/errors.js';
@@ -11,18 +11,17 @@ import { due, turn } from '../../platform/common/turns.js';
 import { say } from '../../platform/common/words/field-text.js';
 import { baseOf, byHost, rowsAt } from '../edits/base.js';
 import type { Edit } from '../edits/edit.js';
+import { ChangeGate } from '../gate/change-gate.service.js';
+import { type Change, changesOf, hostsOf, type PlannedChange } from '../gate/planned.js';
 import { PastRepository } from '../history/past.repository.js';
-import { sameState } from '../history/states.js';
 import { mayRead } from '../history/who.js';
 import { RecordSyncService } from '../in-doubt/record-sync.service.js';
 import { Planner } from '../planner.js';
 import { assertAllFit } from '../results.js';
-import { guardsOf } from './guards.js';
-import { HeldNames } from './held-names.js';
-import { hostsOf, type PlannedChange } from './planned.js';
 
 /** changes of one plan */
 const MAX_CHANGES = 20_000;
+const ALL: ReadonlySet<GuardKey> = new Set(GUARDS);
 
 /** What is wanted of a zone, as edits of the rows that were there when they were written. */
 export interface Wish {
@@ -51,7 +50,7 @@ export class PlanBuilder {
     private readonly cache: RecordCache,
     private readonly past: PastRepository,
     private readonly planner: Planner,
-    private readonly held: HeldNames,
+    private readonly gate: ChangeGate,
   ) {}
 
   /**
@@ -73,7 +72,7 @@ export class PlanBuilder {
    */
   async build(
     me: Caller,
-    { domain, rows, version }: Awaited<ReturnType<PlanBuilder['read']>>,
+    { domain, version }: Omit<Awaited<ReturnType<PlanBuilder['read']>>, 'rows'>,
     wish: Wish,
   ): Promise<Draft> {
     // others are shown what they may not do; an answer to a token with rules would tell what it may not read
@@ -81,49 +80,27 @@ export class PlanBuilder {
       ? await this.planner.preview(me, domain, wish.edits)
       : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits);
     assertAllFit(plan.planned);
-    const hosts = [...new Set(plan.nets.flatMap(hostsOf))];
-    const at = byHost(await this.cache.those(domain.id, 'host', hosts));
-    const changes: PlannedChange[] = [];
-    const add = (before: StoredRecord | null, after: StoredRecord | null, revives: number | null) => {
-      const recordId = before?.id ?? revives;
-      const states = { before: before && stateOf(before), after: after && stateOf(after) };
-      const op = after ? (before ? 'update' : 'create') : 'delete';
-      changes.push({ op, recordId, ...states, base: baseOf(rowsAt(hostsOf(states), at)) });
-    };
-    for (const { before, after, entry } of plan.nets) {
-      if (due()) await turn();
-      if (!sameState(before, after)) add(before, after, entry.revives ?? null);
-    }
-    for (const { before, after } of plan.moved()) add(before, after, null);
-    if (changes.length > MAX_CHANGES)
+    const list = await changesOf(plan);
+    if (list.length > MAX_CHANGES)
       throw errors.field(
         'changes',
-        say('are more than {max} in one plan: {count}', { max: MAX_CHANGES, count: changes.length }),
+        say('are more than {max} in one plan: {count}', { max: MAX_CHANGES, count: list.length }),
       );
-    const guards = await this.guards(domain, rows, changes);
-    return {
-      changes: changes.map((change, i) => ({ ...change, guards: guards[i] as GuardKey[] })),
-      ...{ warnings: wish.warnings, unchanged: wish.unchanged, version },
-    };
-  }
-
-  /** The guards that each of some changes meets, if these are all that is done. */
-  async guards(
-    domain: OpenDomain,
-    rows: readonly CacheRow[],
-    changes: readonly PlannedChange[],
-  ): Promise<GuardKey[][]> {
-    return guardsOf({ name: domain.name, rows, held: await this.held.of(domain) }, changes);
+    const found = await this.cache.those(domain.id, 'host', [...new Set(list.flatMap(hostsOf))]);
+    const zone = { rules: changeRulesOf(domain), records: domain.records_count };
+    const guards = await this.gate.guards({ actor: me, domain, zone, changes: list, rows: found }, ALL);
+    const at = byHost(found);
+    const changes: Draft['changes'] = [];
+    for (const [i, change] of list.entries()) {
+      if (due()) await turn();
+      changes.push({ ...change, base: baseOf(rowsAt(hostsOf(change), at)), guards: guards[i] as GuardKey[] });
+    }
+    return { changes, warnings: wish.warnings, unchanged: wish.unchanged, version };
   }
 }
 
-const stateOf = ({ remark, ...row }: StoredRecord) => {
-  const { id: _, domain_id: __, pending: ___, updated_at: _u, created_at: _c, read_only_reason: _r, ...state } = row;
-  return { ...state, extra: state.extra ?? null, remark };
-};
-
 /** Whether a caller may make a change, and whether they may know of it. */
-export function judged(me: Caller, domain: OpenDomain, { op, before, after }: PlannedChange) {
+export function judged(me: Caller, domain: OpenDomain, { op, before, after }: Change) {
   const states = [before, after].filter((state) => state !== null);
   const verdicts = states.map((state) => judgeRecord(domain.access, domain.id, op, state));
   const denied = verdicts.find(({ allowed }) => !allowed);

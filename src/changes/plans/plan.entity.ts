@@ -2,8 +2,8 @@ import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Domain } from '../../domains/domain.entity.js';
 import { Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { Fleeting } from '../../platform/schema/restored.js';
+import type { PlanOp } from '../gate/planned.js';
 import type { ChangedRecord } from '../history/change-set.entity.js';
-import type { PlanOp } from './planned.js';
 
 export const PLAN_STATES = ['open', 'applied', 'stale', 'discarded', 'expired'] as const;
 export type PlanState = (typeof PLAN_STATES)[number];

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
+import type { PlannedChange } from '../gate/planned.js';
 import { stateOf, storedState } from '../history/states.js';
 import type { Plan, PlanChange, PlanState } from './plan.entity.js';
-import type { PlannedChange } from './planned.js';
 
 /** A change of a stored plan. */
 export type StoredPlanChange = PlannedChange & { position: number; guards: string[] };

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HeldNames } from '../../changes/plans/held-names.js';
+import { HeldNames } from '../../changes/gate/held-names.js';
 import { now } from '../../platform/common/clock.js';
 import { Logger } from '../../platform/common/logger.js';
 import { isDatabaseDown } from '../../platform/database/db.js';

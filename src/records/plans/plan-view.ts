@@ -1,8 +1,9 @@
 import type { Caller } from '../../access/access.js';
-import { told } from '../../changes/plans/guards.js';
+import { told } from '../../changes/gate/guards.js';
 import type { Plan, PlanState } from '../../changes/plans/plan.entity.js';
 import { judged } from '../../changes/plans/plan-builder.service.js';
 import type { StoredPlanChange } from '../../changes/plans/plans.repository.js';
+import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { shownName } from '../../domains/zone-identity.js';
 import { timeMs } from '../../platform/common/clock.js';
@@ -41,7 +42,7 @@ export function planView(
     ...{ created_at, expires_at, created_by: { user_id, username, token_id, token_name }, summary },
     // it is over records that rules may hide, too, and could be guessed
     base: domain.access.rules ? '' : base,
-    ...{ changes: views, hidden: changes.length - views.length, guards: told(seen) },
+    ...{ changes: views, hidden: changes.length - views.length, guards: told(seen, changeRulesOf(domain), 'plan') },
     ...{ warnings: warningsFor(domain, plan.warnings), change_set_id },
   };
 }

@@ -14,8 +14,8 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { RecordInput } from '../../changes/edits/record.dto.js';
+import type { PlanOp } from '../../changes/gate/planned.js';
 import { PLAN_STATES, type PlanState } from '../../changes/plans/plan.entity.js';
-import type { PlanOp } from '../../changes/plans/planned.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../documents/document.js';
 import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import { PageQuery } from '../../platform/common/paging.dto.js';
@@ -180,6 +180,8 @@ class GuardView {
   text!: string;
   /** the changes that are meant */
   change_ids!: number[];
+  /** `force`: it has to be named to apply the plan */
+  mode!: 'warn' | 'force';
 }
 
 export class PlanView {

@@ -1,16 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Caller, type Right, signedIn } from '../../access/access.js';
-import { RecordCache } from '../../cache/record-cache.js';
 import { type Base, Stale } from '../../changes/edits/base.js';
 import { Places } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
+import { editOf, hostsOf, type PlannedChange } from '../../changes/gate/planned.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, stateOf } from '../../changes/history/states.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
-import { told } from '../../changes/plans/guards.js';
 import type { Plan } from '../../changes/plans/plan.entity.js';
 import { judged, PlanBuilder } from '../../changes/plans/plan-builder.service.js';
-import { editOf, hostsOf, type PlannedChange } from '../../changes/plans/planned.js';
 import { PlansRepository, type StoredPlanChange } from '../../changes/plans/plans.repository.js';
 import { refusal, rightOf } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
@@ -48,7 +46,6 @@ export class PlansService implements OnModuleInit {
     private readonly places: Places,
     private readonly sync: RecordSyncService,
     private readonly past: PastRepository,
-    private readonly cache: RecordCache,
     private readonly domains: DomainsService,
     private readonly policy: DomainPolicy,
     private readonly jobs: Jobs,
@@ -118,14 +115,13 @@ export class PlansService implements OnModuleInit {
     const changes = chosen(all, input.only);
     assertWholeSets(all, changes);
     assertAllowed(me, opened, changes);
-    assertForced(changes, input.force ?? []);
     await this.sync.refresh(opened, 'system');
     const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
-    if (input.only) assertForced(await this.guarded(domain, changes), input.force ?? []);
     const { connection } = await this.places.of(domain);
     const options = {
       ...{ door: 'plan' as const, comment: input.comment ?? plan.comment, atomic: false, strict: true },
       base: basesOf(changes),
+      plan: { force: input.force ?? [], ids: changes.map(({ position }) => position) },
       only: setsOf(changes),
       stored: async (changeSet: number, manager: Parameters<typeof this.plans.insert>[2]) => {
         if (!(await this.plans.end(id, 'applied', changeSet, manager)))
@@ -144,12 +140,6 @@ export class PlansService implements OnModuleInit {
     }
   }
 
-  /** Some changes of a plan, with the guards that they meet without the others. */
-  private async guarded(domain: OpenDomain, changes: readonly StoredPlanChange[]): Promise<StoredPlanChange[]> {
-    const guards = await this.builder.guards(domain, await this.cache.following(domain.id), changes);
-    return changes.map((change, i) => ({ ...change, guards: guards[i] ?? [] }));
-  }
-
   /** What differs at the names of a plan from what it was worked out on, as far as the caller may read it. */
   private async differences(me: Caller, domain: OpenDomain, { version }: Plan, changes: readonly PlannedChange[]) {
     const hosts = new Set(changes.flatMap(hostsOf));
@@ -161,7 +151,7 @@ export class PlansService implements OnModuleInit {
       const before = first ? stateOf(first.state_before, first.value_before) : null;
       const after = last ? stateOf(last.state_after, last.value_after) : null;
       const shown = after ?? before;
-      const { visible } = judged(me, domain, { op: 'update', recordId: null, before, after, base: '' });
+      const { visible } = judged(me, domain, { op: 'update', recordId: null, before, after });
       if (!shown || !visible || ![before, after].some((state) => state && hosts.has(state.host))) return [];
       const view = (state: ChangedState | null) => state && shownState(state);
       return [{ host: shown.host, type: shown.type, planned_on: view(before), found: view(after) }];
@@ -224,13 +214,6 @@ function assertAllowed(me: Caller, domain: OpenDomain, changes: readonly Planned
     if (!visible) throw errors.forbidden('rest_not_yours', {}, { required: `domain:${domain.id}:write` });
     throw refusal(denied, rightOf(change.op, (change.after ?? change.before) as ChangedState));
   }
-}
-
-/** @throws AppError 409003 */
-function assertForced(changes: readonly StoredPlanChange[], force: readonly string[]): void {
-  const guards = told(changes).filter(({ key }) => !force.includes(key));
-  if (guards.length)
-    throw errors.guarded('guards_not_named', { guards: guards.map(({ key }) => key).join(', ') }, { guards });
 }
 
 /** What has to stand at the names of some changes. */

@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import type { GuardKey } from '../../domains/change-rules/change-rules.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
 import { SettingsService } from '../../settings/settings.service.js';
 
-type Key = 'own_host' | 'failover' | 'tunnel';
+/** Guards of names, by what stands on them. */
+export type HeldKey = Extract<GuardKey, 'own_host' | 'failover' | 'tunnel'>;
+export type Held = ReadonlyMap<HeldKey, ReadonlySet<string>>;
 type HostsOf = (domain: DomainRow) => Promise<readonly string[]>;
 
 /** The names of a zone that something stands on. Who stands on names says so by `provide`. */
 @Injectable()
 export class HeldNames {
-  private readonly sources = new Map<Key, HostsOf>();
+  private readonly sources = new Map<HeldKey, HostsOf>();
 
   constructor(private readonly settings: SettingsService) {
     this.provide('own_host', async ({ name }) =>
@@ -16,13 +19,14 @@ export class HeldNames {
     );
   }
 
-  provide(key: Key, hostsOf: HostsOf): void {
+  provide(key: HeldKey, hostsOf: HostsOf): void {
     this.sources.set(key, hostsOf);
   }
 
-  async of(domain: DomainRow): Promise<Map<Key, ReadonlySet<string>>> {
-    const held = new Map<Key, ReadonlySet<string>>();
-    for (const [key, hostsOf] of this.sources) held.set(key, new Set(await hostsOf(domain)));
+  /** @param keys those that are asked for */
+  async of(domain: DomainRow, keys: ReadonlySet<GuardKey>): Promise<Held> {
+    const held = new Map<HeldKey, ReadonlySet<string>>();
+    for (const [key, hostsOf] of this.sources) if (keys.has(key)) held.set(key, new Set(await hostsOf(domain)));
     return held;
   }
 }

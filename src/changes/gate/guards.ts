@@ -1,0 +1,177 @@
+import { type ChangeRules, GUARDS, type GuardKey, type GuardMode } from '../../domains/change-rules/change-rules.js';
+import { due, turn } from '../../platform/common/turns.js';
+import type { ChangedState } from '../history/states.js';
+import type { Held, HeldKey } from './held-names.js';
+import type { Change } from './planned.js';
+
+/** a smaller zone may well be changed as a whole */
+const MANY_OF = 10;
+const MANY_PART = 0.3;
+/** seconds */
+const TTL_FLOOR = 60;
+/** types whose rdata ends in a name that has to exist */
+export const POINTING: readonly string[] = ['CNAME', 'MX', 'NS', 'SRV'];
+
+/** Whether somebody has looked at the changes as a plan, or they come at once. */
+export type Way = 'plan' | 'direct';
+
+/** What becomes of a change that meets a guard. */
+export const modeOf = ({ guards }: ChangeRules, key: GuardKey, way: Way): GuardMode =>
+  guards[key] ?? (way === 'plan' ? 'force' : key === 'apex_ns' ? 'warn' : 'off');
+
+/** seconds below which a TTL is low */
+export const floorOf = ({ ttl_floor }: ChangeRules): number => ttl_floor ?? TTL_FLOOR;
+
+type State = Pick<ChangedState, 'host' | 'type' | 'value' | 'ttl' | 'enabled'>;
+export type Row = State & { id: number };
+
+/** What guards know of a zone. */
+export interface Zone {
+  name: string;
+  /** how many there are */
+  records: number;
+  /**
+   * the records as they are, with those that are disabled: at the names of the changes, at those that these point at,
+   * and what points at names that are left without records
+   */
+  rows: readonly Row[];
+  /** names of the zone that something stands on */
+  held: Held;
+  /** seconds */
+  ttlFloor: number;
+}
+
+const isMx = ({ type }: State) => type === 'MX';
+const isSpf = ({ type, value }: State) => type === 'TXT' && /^v=spf1(\s|$)/i.test(value);
+const isApexNs = ({ type, host }: State) => type === 'NS' && host === '@';
+
+/** What is looked at for all changes of a list together. */
+interface Seen {
+  zone: Zone;
+  many: { updates: boolean; deletes: boolean };
+  /** names with live records afterwards: with any, with MX, with SPF */
+  names: ReadonlySet<string>;
+  mx: ReadonlySet<string>;
+  spf: ReadonlySet<string>;
+  /** names that records point at, and that are gone afterwards */
+  missed: ReadonlySet<string>;
+}
+
+type Meets = (change: Change, seen: Seen) => boolean;
+const isHeld =
+  (key: HeldKey): Meets =>
+  ({ before, after }, { zone }) =>
+    [before, after].some((state) => state && zone.held.get(key)?.has(state.host));
+const isLast = (before: State | null, sort: (state: State) => boolean, names: ReadonlySet<string>) =>
+  !!before?.enabled && sort(before) && !names.has(before.host);
+
+const MEETS: Record<GuardKey, Meets> = {
+  many_updates: ({ op }, { many }) => op === 'update' && many.updates,
+  many_deletes: ({ op }, { many }) => op === 'delete' && many.deletes,
+  apex_ns: ({ before, after }) =>
+    before !== null && isApexNs(before) && !(after?.enabled && isApexNs(after) && after.value === before.value),
+  last_mx: ({ before }, { mx }) => isLast(before, isMx, mx),
+  last_spf: ({ before }, { spf }) => isLast(before, isSpf, spf),
+  own_host: isHeld('own_host'),
+  failover: isHeld('failover'),
+  tunnel: isHeld('tunnel'),
+  ttl_floor: ({ before, after }, { zone }) => after !== null && after.ttl < zone.ttlFloor && after.ttl !== before?.ttl,
+  dangling: ({ before, after }, { zone, names, missed }) => {
+    const target = after?.enabled ? targetIn(after, zone.name) : null;
+    return (target !== null && !exists(target, names)) || (before !== null && missed.has(before.host));
+  },
+};
+
+/** The guards, of some, that each change of a list meets, in the order of the changes. */
+export async function guardsOf(
+  zone: Zone,
+  changes: readonly Change[],
+  keys: ReadonlySet<GuardKey>,
+): Promise<GuardKey[][]> {
+  const after = afterwards(zone.rows, changes);
+  const names = live(after);
+  const lost = new Set(lostOf(zone.rows, changes));
+  const targets = lost.size ? after.flatMap((row) => (row.enabled ? (targetIn(row, zone.name) ?? []) : [])) : [];
+  const missed = new Set(targets.filter((host) => lost.has(host)));
+  const of = { mx: live(after.filter(isMx)), spf: live(after.filter(isSpf)) };
+  const seen: Seen = { zone, many: manyOf(zone.records, changes), names, ...of, missed };
+  const met: GuardKey[][] = [];
+  for (const change of changes) {
+    if (due()) await turn();
+    met.push(GUARDS.filter((key) => keys.has(key) && MEETS[key](change, seen)));
+  }
+  return met;
+}
+
+const live = (states: readonly State[]) => new Set(states.flatMap(({ enabled, host }) => (enabled ? [host] : [])));
+
+/** The names that some changes leave without records. @param rows at these names, and at the wildcards above them */
+export function lostOf(rows: readonly Row[], changes: readonly Change[]): string[] {
+  const names = live(afterwards(rows, changes));
+  return [...live(rows)].filter((host) => !exists(host, names));
+}
+
+/** The records as they will be. */
+function afterwards(rows: readonly Row[], changes: readonly Change[]): State[] {
+  const changed = new Set(changes.flatMap(({ before, recordId }) => (before && recordId !== null ? [recordId] : [])));
+  return [...rows.filter(({ id }) => !changed.has(id)), ...changes.flatMap(({ after }) => after ?? [])];
+}
+
+function manyOf(records: number, changes: readonly Change[]) {
+  const part = (op: Change['op']) => changes.filter((change) => change.op === op).length / records;
+  if (records < MANY_OF) return { updates: false, deletes: false };
+  return { updates: part('update') > MANY_PART, deletes: part('delete') > MANY_PART };
+}
+
+/** The name within the zone that a record points at; null: none, or one elsewhere. */
+export function targetIn({ type, value }: State, zone: string): string | null {
+  if (!POINTING.includes(type)) return null;
+  const name = (value.split(/\s+/).at(-1) ?? '').replace(/\.$/, '').toLowerCase();
+  if (name === zone) return '@';
+  return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : null;
+}
+
+/** The names whose records make a name exist: its own, and wildcards above it. */
+export function namesFor(host: string): string[] {
+  const labels = host.split('.');
+  return [host, ...labels.map((_, i) => ['*', ...labels.slice(i + 1)].join('.'))];
+}
+
+/** Whether a name has records, of its own or by a wildcard. */
+const exists = (host: string, names: ReadonlySet<string>): boolean =>
+  host === '@' || namesFor(host).some((name) => names.has(name));
+
+const WORDS: Record<GuardKey, (n: number, ttlFloor: number) => string> = {
+  many_updates: (n) => `${n} records are changed, more than 30 % of the domain`,
+  many_deletes: (n) => `${n} records are deleted, more than 30 % of the domain`,
+  apex_ns: () => 'Name servers of the zone itself are changed or taken away',
+  last_mx: () => 'The last MX of a name is taken away: mail to it is not delivered any more',
+  last_spf: () => 'The last SPF of a name is taken away',
+  own_host: () => 'The host name of this service itself is changed',
+  failover: (n) => `${n} changes are of names that rules of failover keep`,
+  tunnel: (n) => `${n} changes are of names that tunnels keep`,
+  ttl_floor: (n, ttlFloor) => `${n} records get a TTL of less than ${ttlFloor} seconds`,
+  dangling: (n) => `${n} changes leave a target that does not exist in the zone`,
+};
+
+/** A guard that is met, in words, with the ids of the changes that meet it. */
+export interface Met {
+  key: GuardKey;
+  text: string;
+  change_ids: number[];
+  mode: Exclude<GuardMode, 'off'>;
+}
+
+/** The guards that some changes meet, but those that are off. */
+export function told(
+  changes: readonly { position: number; guards: readonly string[] }[],
+  rules: ChangeRules,
+  way: Way,
+): Met[] {
+  return GUARDS.flatMap((key): Met[] => {
+    const mode = modeOf(rules, key, way);
+    const ids = changes.flatMap(({ position, guards }) => (guards.includes(key) ? [position] : []));
+    if (mode === 'off' || !ids.length) return [];
+    return [{ key, text: WORDS[key](ids.length, floorOf(rules)), change_ids: ids, mode }];
+  });
+}
