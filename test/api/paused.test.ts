@@ -13,8 +13,9 @@ import { made, startWorld, until, type World } from '../support/world.js';
 
 /** ms that a write may come late; the stopped process sleeps for longer */
 const UNCLEAR_AFTER_MS = '700';
-/** ms that the other process is given while one is stopped, which may have the lock of what the other one needs */
+/** ms that the other process is given while one is stopped; less where that one has the lock of what the other needs */
 const PATIENCE_MS = 4_000;
+const LOCKED_MS = 1_000;
 /** longer than any lock is waited for */
 const ANSWERED_MS = 90_000;
 const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
@@ -84,9 +85,15 @@ for (const { kind, skip } of databases('all')) {
           assert.equal((await first).status, 201);
           break;
         }
-        await Promise.race([expire().catch(() => undefined), sleep(PATIENCE_MS)]);
+        const isFree = await within(
+          expire().then(
+            () => true,
+            () => false,
+          ),
+          LOCKED_MS,
+        );
         const second = add(world.admin, host, 3);
-        const meanwhile = await within(second, PATIENCE_MS);
+        const meanwhile = await within(second, isFree ? PATIENCE_MS : LOCKED_MS);
         process.kill(paused.pid, 'SIGCONT');
         const answers = await within(Promise.all([first, second]), ANSWERED_MS);
         assert.ok(answers, `no answer at step ${step}:\n${paused.log.slice(-3000)}`);
