@@ -65,6 +65,25 @@ describe('what the rules of a token hide is as what is not there', () => {
     assert.equal(done(await admin.get(`${records}/${id}`)).value, 'TOP-SECRET');
   });
 
+  it('by its id in a list that names its host besides, too', async () => {
+    const { id } = made(await files.post({ host: 'beside', type: 'TXT', value: 'TOP-SECRET' }));
+    const client = await token({ rules: [{ effect: 'allow', hosts: ['beside'], types: ['A'] }] });
+    const upsert = { op: 'upsert', host: 'beside', type: 'A', value: '192.0.2.1' };
+    for (const change of [
+      { op: 'update' },
+      { op: 'update', ttl: 77 },
+      { op: 'delete' },
+      { op: 'status', enabled: true },
+    ]) {
+      const sent = async (n: number) =>
+        ended(await client.post(`${records}/batch`, { changes: [upsert, { ...change, id: n }] })).outcomes?.[1];
+      const outcome = await sent(id);
+      assert.deepEqual([outcome?.ok, outcome?.error?.code], [false, 404001]);
+      assert.deepEqual(outcome, await sent(999_999));
+    }
+    assert.equal(done(await admin.get(`${records}/${id}`)).value, 'TOP-SECRET');
+  });
+
   it('nobody learns by an upsert or a PUT of the set that a guess was right', async () => {
     made(await files.post({ host: 'vault', type: 'A', value: '198.51.100.7', ttl: 300 }));
     const blind = await token({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
+import { openDatabase } from '../support/database.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { LocalServer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -156,6 +157,22 @@ describeUnless(noPowerdns)('long lists that were accepted', () => {
     await until('done', async () => (await state()).state === 'done');
     assert.equal((await state()).counts.applied, 300);
     await world.agree();
+  });
+
+  it('end after a day, though the provider is still away: what was not begun is not tried', async () => {
+    awayAfter(1);
+    await accept(many(300, 'day'));
+    await until('paused', async () => (await state()).paused_until !== null);
+    const { db, close } = await openDatabase(world.databaseUrl, world.server.dataDir);
+    const yesterday = new Date(Date.now() - 86_400_001).toISOString();
+    await db.run('UPDATE change_sets SET created_at = ? WHERE id = ?', [yesterday, Number(path.split('/').at(-1))]);
+    await close();
+    await until('done', async () => (await state()).state === 'done');
+    const { counts, paused_until } = await state();
+    // what the provider refused last, and was to be tried again, has failed
+    const ended = counts.applied + counts.failed + counts.not_tried;
+    assert.deepEqual([counts.pending, ended, paused_until], [0, 300, null], JSON.stringify(counts));
+    assert.ok(counts.applied > 0 && counts.not_tried > 0, JSON.stringify(counts));
   });
 
   it('are cancelled before their account is deleted by force while they are paused', async () => {

@@ -98,4 +98,13 @@ describeUnless(noNamespaces())('names that a silent name server is to resolve', 
     });
     assert.match(answer.msg, /The host name nobody\.test cannot be resolved/);
   });
+
+  it('that a name server says nothing of are given up, and told as such', async () => {
+    const answer = await service.admin.post('/api/accounts', {
+      provider: 'cloudflare',
+      name: 'x',
+      credentials: { api_token: 't', endpoint: 'http://vendor.silent.test' },
+    });
+    assert.match(answer.msg, /The host name vendor\.silent\.test cannot be resolved/);
+  });
 });

@@ -13,8 +13,9 @@ import { made, startWorld, until, type World } from '../support/world.js';
 
 /** ms that a write may come late; the stopped process sleeps for longer */
 const UNCLEAR_AFTER_MS = '700';
-/** ms that the other process is given while one is stopped, which may have the lock of what the other one needs */
-const PATIENCE_MS = 1_000;
+/** ms that the other process is given while one is stopped; less where that one has the lock of what the other needs */
+const PATIENCE_MS = 4_000;
+const LOCKED_MS = 1_000;
 /** longer than any lock is waited for */
 const ANSWERED_MS = 90_000;
 const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
@@ -67,7 +68,7 @@ for (const { kind, skip } of databases('all')) {
       client.post(world.records, { host, type: 'A', value: `192.0.2.${last}` });
 
     it('removes nothing that another process has acknowledged meanwhile, at whichever step', async () => {
-      const said: { host: string; step: number; answers: Answer[] }[] = [];
+      const said: { host: string; step: number; answers: Answer[]; meanwhile: Answer | null }[] = [];
       for (let step = 1; step <= MOST; step++) {
         const host = `s${step}`;
         made(await add(world.admin, host, 1));
@@ -84,13 +85,19 @@ for (const { kind, skip } of databases('all')) {
           assert.equal((await first).status, 201);
           break;
         }
-        await Promise.race([expire().catch(() => undefined), sleep(PATIENCE_MS)]);
+        const isFree = await within(
+          expire().then(
+            () => true,
+            () => false,
+          ),
+          LOCKED_MS,
+        );
         const second = add(world.admin, host, 3);
-        await Promise.race([second, sleep(PATIENCE_MS)]);
+        const meanwhile = await within(second, isFree ? PATIENCE_MS : LOCKED_MS);
         process.kill(paused.pid, 'SIGCONT');
         const answers = await within(Promise.all([first, second]), ANSWERED_MS);
         assert.ok(answers, `no answer at step ${step}:\n${paused.log.slice(-3000)}`);
-        said.push({ host, step, answers });
+        said.push({ host, step, answers, meanwhile });
       }
       assert.ok(said.length > 10, `the road has more than ${said.length} steps`);
       assert.ok(said.length < MOST, 'the road has an end');
@@ -106,8 +113,9 @@ for (const { kind, skip } of databases('all')) {
             `step ${step}, ${i ? 'the other' : 'the paused'} process`,
           );
       }
-      const taken = said.filter(({ answers }) => answers[1]?.status === 201).length;
-      assert.ok(taken > said.length / 2, `the other process had its way at ${taken} of ${said.length} steps`);
+      // what is done when the paused one has gone on already proves nothing
+      const taken = said.filter(({ meanwhile }) => meanwhile?.status === 201).length;
+      assert.ok(taken > said.length / 3, `the other process had its way at ${taken} of ${said.length} steps`);
     }, 900_000);
   });
 }

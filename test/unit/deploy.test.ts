@@ -227,6 +227,25 @@ describe('dashboard and alert rules', () => {
       );
   });
 
+  it('wake somebody for each trouble that does not end by itself', () => {
+    const watched = [
+      'zoneward_failover_rules{state="held"}',
+      'zoneward_failover_checks_stopped',
+      'zoneward_jobs{state="stopped"}',
+      'zoneward_redis{state="away"}',
+      'zoneward_accounts_paused',
+      'zoneward_in_doubt_seconds) > 300',
+      'nodejs_eventloop_lag_p99_seconds',
+      'zoneward_audit_broken',
+      'zoneward_clock_offset_seconds',
+    ];
+    for (const what of watched)
+      assert.ok(
+        rules.some(({ expr }) => expr.includes(what)),
+        what,
+      );
+  });
+
   it('stand on operations.md', () => {
     const page = read('docs/operations.md');
     for (const { alert } of rules) assert.ok(page.includes(`\`${alert}\``), alert);

@@ -17,6 +17,8 @@ import { providerContract } from '../contract.js';
 
 const ZONE = 'example.com';
 const zone = { id: ZONE, name: ZONE };
+/** ms for which locks are held without being renewed */
+const LOCKS_MS = 25_000;
 
 const optionsFor = (root: string, reloadCommand?: string) => ({
   ...connectOptions(3000),
@@ -296,6 +298,16 @@ describe('zonefile', () => {
     assert.match(outcome.error.message, /written, but the reload command failed/);
     assert.equal(outcome.error.mayHaveApplied, true);
     assert.equal((await only('s', 'A')).length, 1);
+  });
+
+  it('writes a zone of fifty thousand records while the locks of the change are held', async () => {
+    const lines = Array.from({ length: 50_000 }, (_, i) => `h${i} A 10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
+    await writeFile(file(), [WRITTEN_BY_HAND, ...lines, ''].join('\n'));
+    // they are not renewed here
+    const until = performance.now() + LOCKS_MS;
+    const [outcome] = await provider.apply(zone, [create('h7', 'A', '192.0.2.7', 3600)], { heldUntil: () => until });
+    assert.ok(outcome?.ok, JSON.stringify(outcome));
+    assert.match(await text(), /\nh7 A 10\.0\.0\.7\nh7\.example\.com\. 3600 IN A 192\.0\.2\.7\nh8 A /);
   });
 
   it('reads and edits a zone of ten thousand records', async () => {
