@@ -48,6 +48,7 @@ const domain = (access: Partial<DomainAccess> = {}): OpenDomain => ({
   expiry_error: null,
   watch_certificates: false,
   certificate_port: 443,
+  change_rules: null,
   created_at: '2026-01-01T00:00:00.000Z',
   synced_at: null,
   access: { level: WRITE, hosts: [], rules: null, ...access },
