@@ -16,6 +16,7 @@ import { assertStands } from './edits/base.js';
 import type { Net, Planned } from './edits/working-copy.js';
 import { ChangeExecutor } from './executor.service.js';
 import { ChangeGate } from './gate/change-gate.service.js';
+import { changesOf } from './gate/planned.js';
 import { HeldLists } from './held.service.js';
 import { NOBODY } from './history/change-sets.repository.js';
 import { mayRead } from './history/who.js';
@@ -154,15 +155,15 @@ export class ChangeAttempts {
     { inDoubt, ...under }: Under & { inDoubt: boolean },
     held: Held,
   ): Promise<Attempt> {
-    const { base, door, plan: pass } = job.options;
+    const { base } = job.options;
     if (base && !job.resumes) assertStands(base, rows);
     const foreign = course.truth?.foreign(rows) ?? [];
     const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
     if (!job.resumes) {
       assertTaken(job, plan);
-      const { actor, domain } = job;
-      await this.gate.pass({ actor, domain, zone: under.shared, list: plan, rows, door, plan: pass });
+      const { actor, domain, options } = job;
+      await this.gate.pass({ actor, domain, zone: under.shared, changes: await changesOf(plan), rows, options });
     }
     const { ids } = under.shared;
     const until = inDoubt ? await this.inFlightUntil(job, ids, plan.nets, hosts) : null;

@@ -38,6 +38,8 @@ export interface ListOptions {
   only?: readonly Pick<StoredRecord, 'host' | 'type' | 'line'>[];
   /** what the header says that the domain's records are, as a whole: see `revisionTag` */
   ifMatch?: string | undefined;
+  /** the caller has named what it changes, in whatever way its route compares it */
+  conditional?: boolean;
 }
 
 /** How a list is carried out. */

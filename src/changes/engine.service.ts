@@ -22,6 +22,7 @@ import {
   LOCK_WAIT_MS,
 } from './attempts.service.js';
 import { ChangeSets, type ListOptions } from './change-sets.js';
+import { DryRun } from './dry-run.js';
 import type { Edit } from './edits/edit.js';
 import { mayRead } from './history/who.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
@@ -34,7 +35,7 @@ const TICK_MS = 500;
 /** ms that a writer gives the provider to show an earlier change which it may carry out for longer than one waits */
 const PROOF_MS = 3_000;
 /** What accompanies a single edit. */
-type OneOptions = Pick<ListOptions, 'door' | 'comment'>;
+type OneOptions = Pick<ListOptions, 'door' | 'comment' | 'conditional'>;
 
 /**
  * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single
@@ -69,18 +70,19 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   }
 
   /**
-   * A single edit. @param connection where it is known already
+   * A single edit, or what it is once the rows of its name are known. @param connection where it is known already
    * @returns the row as it is now, null after a deletion
-   * @throws AppError 400001, 403001, 404001, 409001, 412001; ProviderError
+   * @throws AppError 400001, 403001, 404001, 409001, 409003, 412001, 428001; ProviderError
    */
   async one(
     actor: Actor,
     domain: OpenDomain,
-    edit: Edit,
+    edit: Edit | Exclude<Edits, readonly Edit[]>,
     options: OneOptions,
     connection?: Connection,
   ): Promise<StoredRecord | null> {
-    const { results } = await this.whole(actor, domain, [edit], { ...options, atomic: true }, connection);
+    const edits = 'hosts' in edit ? edit : [edit];
+    const { results } = await this.whole(actor, domain, edits, { ...options, atomic: true }, connection);
     const [result] = results as [Result];
     if (!result.ok) throw result.error;
     return result.row;
@@ -187,8 +189,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
 
   /** Repeats the attempt until the list is done; each one is planned with what the one before has shown. */
   private async start(job: Job): Promise<Finished> {
-    this.installation.assertWorks();
     const { edits, domain, connection } = job;
+    assertMeant(job);
+    this.installation.assertWorks();
     const sets = 'hosts' in edits ? (edits.sets ?? []) : setsOf(edits);
     const course: Course = {
       first: domain.id,
@@ -265,6 +268,11 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     } while (timeMs() <= last);
     if (at > end || this.stopping) throw errors.conflict('earlier_change_unclear', { until });
   }
+}
+
+/** @throws DryRun where the caller only wants to be told what would be done */
+function assertMeant({ actor, domain, edits, options }: Job): void {
+  if (actor !== 'system' && actor.intent?.dryRun) throw new DryRun(domain, edits, options);
 }
 
 /** The sets of which a list says what they hold: an upsert that finds its record in the cache alone makes nothing. */

@@ -82,6 +82,9 @@ export interface Replay {
 
 const callerOf = ({ kind, userId, token }: Principal) => (kind === 'token' ? `token:${token?.id}` : `user:${userId}`);
 
+/** It changes nothing, and the change that it is about may come under the same key. */
+const isDryRun = ({ query }: ZoneRequest) => query.dry_run === 'true' || query.dry_run === '1';
+
 /**
  * The key of a change by somebody who is signed in; null: there is none, or the header is passed over.
  * @throws AppError 400001
@@ -89,7 +92,8 @@ const callerOf = ({ kind, userId, token }: Principal) => (kind === 'token' ? `to
 function keyOf(request: ZoneRequest): Key | null {
   const given = request.headers['idempotency-key'];
   const { principal } = request.caller;
-  if (given === undefined || !principal || !CHANGES.has(request.method) || isForeign()) return null;
+  if (given === undefined || !principal || !CHANGES.has(request.method) || isForeign() || isDryRun(request))
+    return null;
   if (typeof given !== 'string' || !FORM.test(given))
     throw errors.field('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
   const caller = callerOf(principal);

@@ -4,11 +4,12 @@ import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { RecordInput, RecordPatch, RecordView, recordTag } from '../changes/edits/record.dto.js';
+import { WriteQuery } from '../changes/gate/intent.js';
 import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { pageHeaders } from '../platform/common/paging.dto.js';
 import { IdPipe } from '../platform/common/validation.js';
 import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
-import { Bounded, BoundQuery } from '../platform/http/wait.dto.js';
+import { Bounded } from '../platform/http/wait.dto.js';
 import { RecordId, RecordList, RecordQuery, StatusInput } from './records.dto.js';
 import { RecordsService } from './records.service.js';
 
@@ -52,16 +53,21 @@ export class RecordsController {
    */
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'guarded', 'precondition', 'provider')
+  @Conditional({
+    'If-None-Match':
+      '`*`: 412001 with the set found when something of that name and type is there, also where it was made at the provider',
+  })
   @Audited('record.create')
   @Makes<RecordId>(({ id }) => id)
   create(
     @OnDomain() domain: OpenDomain,
     @Body() body: RecordInput,
-    @Bounded() _: BoundQuery,
+    @Bounded() _: WriteQuery,
     @Me() me: Caller,
+    @Given() conditions: Conditions,
   ): Promise<RecordId> {
-    return this.records.create(me, domain, body);
+    return this.records.create(me, domain, body, conditions);
   }
 
   /** One record. The header `ETag` names its state, for `If-Match`. */
@@ -78,7 +84,7 @@ export class RecordsController {
    */
   @Put(':record_id')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'precondition', 'provider')
+  @Fails('conflict', 'guarded', 'precondition', 'unconditional', 'provider')
   @IfMatch()
   @Tagged(recordTag)
   @Audited('record.update')
@@ -86,7 +92,7 @@ export class RecordsController {
     @OnDomain() domain: OpenDomain,
     @Param('record_id', IdPipe) id: number,
     @Body() body: RecordPatch,
-    @Bounded() _: BoundQuery,
+    @Bounded() _: WriteQuery,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {
@@ -100,13 +106,13 @@ export class RecordsController {
    */
   @Delete(':record_id')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'precondition', 'provider')
+  @Fails('conflict', 'guarded', 'precondition', 'unconditional', 'provider')
   @IfMatch()
   @Audited('record.delete')
   remove(
     @OnDomain() domain: OpenDomain,
     @Param('record_id', IdPipe) id: number,
-    @Bounded() _: BoundQuery,
+    @Bounded() _: WriteQuery,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
   ): Promise<void> {
@@ -119,7 +125,7 @@ export class RecordsController {
    */
   @Patch(':record_id/status')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'precondition', 'provider')
+  @Fails('conflict', 'guarded', 'precondition', 'unconditional', 'provider')
   @IfMatch()
   @Tagged(recordTag)
   @Audited('record.status')
@@ -127,7 +133,7 @@ export class RecordsController {
     @OnDomain() domain: OpenDomain,
     @Param('record_id', IdPipe) id: number,
     @Body() { enabled }: StatusInput,
-    @Bounded() _: BoundQuery,
+    @Bounded() _: WriteQuery,
     @Me() me: Caller,
     @Given() { ifMatch }: Conditions,
   ): Promise<RecordView> {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { CacheModule } from '../cache/cache.module.js';
 import { ChangesModule } from '../changes/changes.module.js';
@@ -15,9 +16,11 @@ import { ChangesController } from './history/changes.controller.js';
 import { EveryChangeController } from './history/every-change.controller.js';
 import { VersionReader } from './history/version-reader.service.js';
 import { VersionsController } from './history/versions.controller.js';
+import { DryRuns } from './plans/dry-runs.service.js';
 import { PlanTargets } from './plans/plan-targets.service.js';
 import { DomainPlansController, PlansController } from './plans/plans.controller.js';
 import { PlansService } from './plans/plans.service.js';
+import { WriteInterceptor } from './plans/write.interceptor.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
 import { RrsetsController } from './rrsets/rrsets.controller.js';
@@ -36,8 +39,6 @@ import { SyncController } from './sync/sync.controller.js';
     PlansController,
     RrsetsController,
     RecordsController,
-    RrsetsController,
-    RecordsController,
     ExportController,
     SyncController,
   ],
@@ -49,6 +50,8 @@ import { SyncController } from './sync/sync.controller.js';
     PlansService,
     PlanTargets,
     PlanBuilder,
+    DryRuns,
+    { provide: APP_INTERCEPTOR, useClass: WriteInterceptor },
     PlansRepository,
     BatchService,
     ExportService,

@@ -10,10 +10,10 @@ import { unknownType } from '../changes/edits/filter-names.js';
 import type { RecordInput, RecordPatch, RecordView } from '../changes/edits/record.dto.js';
 import { recordView } from '../changes/edits/record.dto.js';
 import { ChangeEngine } from '../changes/engine.service.js';
-import { mayRead } from '../changes/history/who.js';
+import { mayRead, readsRecords } from '../changes/history/who.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import { isType } from '../dns/types.js';
-import { judgeRecord, WRITE } from '../domains/access-rights.js';
+import { assertMay, judgeRecord, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { within } from '../platform/common/clock.js';
@@ -24,10 +24,12 @@ import { orderBy, pageOf } from '../platform/common/paging.dto.js';
 import { say } from '../platform/common/words/field-text.js';
 import type { SqlValue } from '../platform/database/db.js';
 import { unknownSort } from '../platform/database/lists.js';
+import type { Conditions } from '../platform/http/conditions.js';
 import type { RecordState } from '../tokens/rules/token-rules.js';
 import { AllowedRecords } from './allowed-records.js';
 import { filter, typesOf } from './record-filter.js';
 import type { RecordList, RecordQuery } from './records.dto.js';
+import { assertSeen } from './rrsets/rrset-view.js';
 
 /**
  * A list without `limit` is complete up to here; beyond it a page must be asked for, so that nothing is cut silently.
@@ -150,22 +152,36 @@ export class RecordsService {
     return recordView(row, domain);
   }
 
-  async create(me: Caller, domain: OpenDomain, input: RecordInput): Promise<{ id: number }> {
+  /** @throws AppError 412001 where something of the name and type is there, and must not be */
+  async create(
+    me: Caller,
+    domain: OpenDomain,
+    input: RecordInput,
+    { ifNoneMatch }: Conditions = {},
+  ): Promise<{ id: number }> {
     const place = await this.places.of(domain);
     const edit = { op: 'create' as const, ...creation(place, input) };
-    return { id: (await this.write(me, domain, edit, place.connection)).id };
+    if (ifNoneMatch === undefined) return { id: (await this.write(me, domain, edit, place.connection)).id };
+    const { host, type, line } = edit.record;
+    const key = { host, type, line };
+    const of = (rows: readonly StoredRecord[]): Edit[] => {
+      assertMay(domain.access, domain.id, 'create', edit.record);
+      assertSeen({ ifNoneMatch }, domain, key, rows, readsRecords(me));
+      return [edit];
+    };
+    return { id: (await this.write(me, domain, { hosts: [host], sets: [key], of }, place.connection)).id };
   }
 
   /** @param ifMatch the tag of the state that the caller has seen: 412001 when it is another one by now */
   async update(me: Caller, domain: OpenDomain, id: number, patch: RecordPatch, ifMatch?: string): Promise<RecordView> {
     const place = await this.places.of(domain);
-    const row = await this.write(me, domain, update(place, id, patch, ifMatch), place.connection);
+    const row = await this.write(me, domain, update(place, id, patch, ifMatch), place.connection, ifMatch);
     return written(me, domain, row, patch);
   }
 
   async remove(me: Caller, domain: OpenDomain, id: number, ifMatch?: string): Promise<void> {
     const edit = { op: 'delete' as const, id, ifMatch };
-    await this.engine.one(me, domain, edit, { door: doorOf(me), comment: '' });
+    await this.engine.one(me, domain, edit, { door: doorOf(me), comment: '', conditional: ifMatch !== undefined });
   }
 
   async setEnabled(
@@ -176,12 +192,18 @@ export class RecordsService {
     ifMatch?: string,
   ): Promise<RecordView> {
     const edit = { op: 'status' as const, id, enabled, ifMatch };
-    return written(me, domain, await this.write(me, domain, edit), {});
+    return written(me, domain, await this.write(me, domain, edit, undefined, ifMatch), {});
   }
 
   /** @returns the record as it was written */
-  private async write(me: Caller, domain: OpenDomain, edit: Edit, connection?: Connection): Promise<StoredRecord> {
-    const options = { door: doorOf(me), comment: '' };
+  private async write(
+    me: Caller,
+    domain: OpenDomain,
+    edit: Parameters<ChangeEngine['one']>[2],
+    connection?: Connection,
+    ifMatch?: string,
+  ): Promise<StoredRecord> {
+    const options = { door: doorOf(me), comment: '', conditional: ifMatch !== undefined };
     return (await this.engine.one(me, domain, edit, options, connection)) as StoredRecord;
   }
 

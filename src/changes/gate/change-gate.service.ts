@@ -1,35 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/audit.service.js';
-import { RecordCache } from '../../cache/record-cache.js';
+import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
 import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import type { SharedZone } from '../../domains/shared-zones.service.js';
 import { errors } from '../../platform/common/errors.js';
+import { keyText, type SetKey } from '../../providers/kit/rrsets/record-set.js';
 import type { Door } from '../history/change-set.entity.js';
 import { mayRead } from '../history/who.js';
-import { floorOf, guardsOf, lostOf, type Met, modeOf, namesFor, POINTING, type Row, targetIn, told } from './guards.js';
+import { floorOf, guardsOf, lostOf, type Met, modeOf, namesFor, POINTING, targetIn, told } from './guards.js';
 import { HeldNames } from './held-names.js';
-import { type Change, changesOf, hostsOf } from './planned.js';
+import { hostsOf, type ListedChange } from './planned.js';
 
 /** names left without records that are asked for one by one, what points at them */
 const FEW = 50;
 
-/** What a list is judged by. */
-interface Judged {
+/** A list that is about to be carried out, or would be, under the locks of its names. */
+export interface Passing {
   actor: Actor;
   domain: OpenDomain;
+  /** as the domain is now */
   zone: Pick<SharedZone, 'rules' | 'records'>;
-  changes: readonly Change[];
+  changes: readonly ListedChange[];
   /** the records at the names of its changes */
-  rows: readonly Row[];
-}
-
-/** A list that is about to be carried out, under the locks of its names. */
-interface Passing extends Omit<Judged, 'changes'> {
-  list: Parameters<typeof changesOf>[0];
-  door: Door;
-  /** of a plan: the guards that are meant, and what its changes are called, by their positions in the list */
-  plan?: PlanPass | undefined;
+  rows: readonly StoredRecord[];
+  options: {
+    door: Door;
+    /** of a plan: the guards that are meant, and what its changes are called, by their positions in the list */
+    plan?: PlanPass;
+    /** its sets are written as a whole */
+    only?: readonly SetKey[];
+    ifMatch?: string | undefined;
+    conditional?: boolean;
+  };
 }
 
 export interface PlanPass {
@@ -39,6 +42,8 @@ export interface PlanPass {
 
 /** Doors that keep names by themselves: the guard of these names is for others. */
 const OWN: Partial<Record<Door, GuardKey>> = { failover: 'failover', tunnel: 'tunnel' };
+/** Doors of those who have to name what they change, where the domain demands it: others read it under the locks. */
+const CONDITIONAL: ReadonlySet<Door> = new Set(['api', 'token']);
 
 /**
  * The one place that decides whether a change of records may go now, whatever door it comes by: asked under the locks
@@ -51,13 +56,14 @@ export class ChangeGate {
     private readonly held: HeldNames,
   ) {}
 
-  /** Lets a list go, with words of warning for its caller. @throws AppError 409003; nothing may be done of it then */
-  async pass({ list, door, plan, ...judged }: Passing): Promise<void> {
-    const { actor, zone } = judged;
-    const changes = await changesOf(list);
+  /** Lets a list go, with words of warning for its caller. @throws AppError 409003, 428001; nothing is to be done then */
+  async pass(list: Passing): Promise<void> {
+    this.admit(list);
+    const { actor, zone, changes, options } = list;
+    const { plan, door } = options;
     const way = plan ? 'plan' : 'direct';
-    const keys = new Set(GUARDS.filter((key) => OWN[door] !== key && modeOf(zone.rules, key, way) !== 'off'));
-    const guards = await this.guards({ ...judged, changes }, keys);
+    const keys = GUARDS.filter((key) => OWN[door] !== key && modeOf(zone.rules, key, way) !== 'off');
+    const guards = await this.guards(list, new Set(keys));
     const idOf = (i: number) => (plan ? plan.ids[changes[i]?.position ?? -1] : undefined) ?? i + 1;
     const met = told(
       guards.map((one, i) => ({ position: idOf(i), guards: one })),
@@ -70,23 +76,33 @@ export class ChangeGate {
     if (caller && warnings.length) caller.warnings = new Set([...(caller.warnings ?? []), ...warnings]);
   }
 
+  /** What no `force` lets go, and a dry run is refused for, too. @throws AppError 428001 */
+  admit({ zone, changes, rows, options }: Passing): void {
+    const { door, plan, only, ifMatch, conditional } = options;
+    if (!zone.rules.require_if_match || !CONDITIONAL.has(door)) return;
+    if (plan || conditional || ifMatch !== undefined) return;
+    const sets = new Set(only?.map(keyText));
+    const named = changes.some(({ op, position }) => op !== 'create' && position !== null);
+    if (named || rows.some((row) => sets.has(keyText(row)))) throw errors.unconditional('if_match_needed');
+  }
+
   /**
    * The guards, of some, that each of some changes meets, if these are all that is done. What a token with rules may not
    * read is not there for it.
    */
-  async guards(judged: Judged, keys: ReadonlySet<GuardKey>): Promise<GuardKey[][]> {
-    const { domain, zone, changes } = judged;
+  async guards(list: Omit<Passing, 'options'>, keys: ReadonlySet<GuardKey>): Promise<GuardKey[][]> {
+    const { domain, zone, changes } = list;
     if (!changes.length || !keys.size) return changes.map(() => []);
-    const rows = keys.has('dangling') ? await this.concerned(judged) : judged.rows;
+    const rows = keys.has('dangling') ? await this.concerned(list) : list.rows;
     const known = {
-      ...{ name: domain.name, records: zone.records, rows: readable(judged, rows) },
+      ...{ name: domain.name, records: zone.records, rows: readable(list, rows) },
       ...{ held: await this.held.of(domain, keys), ttlFloor: floorOf(zone.rules) },
     };
     return guardsOf(known, changes, keys);
   }
 
   /** The records at the names of changes and of their targets, and what points at the names that lose all records. */
-  private async concerned({ domain, changes, rows }: Judged): Promise<Judged['rows']> {
+  private async concerned({ domain, changes, rows }: Omit<Passing, 'options'>): Promise<readonly StoredRecord[]> {
     const targets = changes.flatMap(({ after }) => (after ? (targetIn(after, domain.name) ?? []) : []));
     const own = new Set(changes.flatMap(hostsOf));
     const hosts = new Set([...targets, ...own].flatMap(namesFor));
@@ -106,7 +122,7 @@ export class ChangeGate {
 }
 
 /** What a token with rules may read of some rows; for others all. */
-const readable = ({ actor, domain }: Judged, rows: Judged['rows']): Judged['rows'] =>
+const readable = ({ actor, domain }: Pick<Passing, 'actor' | 'domain'>, rows: Passing['rows']) =>
   domain.access.rules ? rows.filter(mayRead(actor, domain)) : rows;
 
 /** @throws AppError 409003 */

@@ -15,6 +15,9 @@ export interface Change {
   after: ChangedState | null;
 }
 
+/** A change of a list, with the position of the first edit that makes it; null: no edit names its record. */
+export type ListedChange = Change & { position: number | null };
+
 /** A change of a plan. */
 export interface PlannedChange extends Change {
   /** what stood at its names: see `baseOf` */
@@ -27,12 +30,9 @@ interface Planned {
   moved: () => Iterable<{ before: StoredRecord; after: StoredRecord }>;
 }
 
-/**
- * The changes of a list, in the order of the edits that make them; behind them the records whose TTLs move along.
- * @returns each with the position of its first edit; null: no edit names its record
- */
-export async function changesOf({ nets, moved }: Planned): Promise<(Change & { position: number | null })[]> {
-  const changes: (Change & { position: number | null })[] = [];
+/** The changes of a list, in the order of the edits that make them; behind them the records whose TTLs move along. */
+export async function changesOf({ nets, moved }: Planned): Promise<ListedChange[]> {
+  const changes: ListedChange[] = [];
   const add = (before: StoredRecord | null, after: StoredRecord | null, revives: number | null, at: number | null) => {
     const op = after ? (before ? 'update' : 'create') : 'delete';
     const states = { before: before && stateOf(before), after: after && stateOf(after) };

@@ -9,14 +9,16 @@ import { DomainsService } from '../../domains/domains.service.js';
 import { errors } from '../../platform/common/errors.js';
 import { due, turn } from '../../platform/common/turns.js';
 import { say } from '../../platform/common/words/field-text.js';
+import type { ListOptions } from '../change-sets.js';
 import { baseOf, byHost, rowsAt } from '../edits/base.js';
 import type { Edit } from '../edits/edit.js';
+import type { Planned } from '../edits/working-copy.js';
 import { ChangeGate } from '../gate/change-gate.service.js';
 import { type Change, changesOf, hostsOf, type PlannedChange } from '../gate/planned.js';
 import { PastRepository } from '../history/past.repository.js';
 import { mayRead } from '../history/who.js';
 import { RecordSyncService } from '../in-doubt/record-sync.service.js';
-import { Planner } from '../planner.js';
+import { type Edits, Planner } from '../planner.js';
 import { assertAllFit } from '../results.js';
 
 /** changes of one plan */
@@ -35,6 +37,8 @@ export interface Wish {
 /** Changes that were worked out. */
 export interface Draft {
   changes: (PlannedChange & { guards: GuardKey[] })[];
+  /** the edits, judged */
+  planned: Planned[];
   warnings: string[];
   unchanged: number;
   /** the domain's version that it stands on */
@@ -67,35 +71,45 @@ export class PlanBuilder {
 
   /**
    * @param zone as `read` found it
-   * @throws AppError of edits that do not fit, for a token with rules also of those that it may not make; 400001 where
-   * there are too many changes
+   * @param direct of a list that would be carried out at once: as it would be then
+   * @throws AppError of edits that do not fit, but of a direct list that is not atomic, which of them do not;
+   * 400001 where there are too many changes
    */
   async build(
     me: Caller,
     { domain, version }: Omit<Awaited<ReturnType<PlanBuilder['read']>>, 'rows'>,
-    wish: Wish,
+    wish: Omit<Wish, 'edits'> & { edits: Edits },
+    direct?: ListOptions,
   ): Promise<Draft> {
     // others are shown what they may not do; an answer to a token with rules would tell what it may not read
-    const plan = domain.access.rules
-      ? await this.planner.preview(me, domain, wish.edits)
-      : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits);
-    assertAllFit(plan.planned);
+    const plan =
+      direct || domain.access.rules
+        ? await this.planner.preview(me, domain, wish.edits)
+        : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits);
+    const { planned } = plan;
+    if (!direct || direct.atomic || direct.strict) assertAllFit(planned);
     const list = await changesOf(plan);
     if (list.length > MAX_CHANGES)
       throw errors.field(
         'changes',
         say('are more than {max} in one plan: {count}', { max: MAX_CHANGES, count: list.length }),
       );
-    const found = await this.cache.those(domain.id, 'host', [...new Set(list.flatMap(hostsOf))]);
+    const named = 'hosts' in wish.edits ? wish.edits.hosts : [];
+    const rows = await this.cache.those(domain.id, 'host', [...new Set([...named, ...list.flatMap(hostsOf)])]);
     const zone = { rules: changeRulesOf(domain), records: domain.records_count };
-    const guards = await this.gate.guards({ actor: me, domain, zone, changes: list, rows: found }, ALL);
-    const at = byHost(found);
+    const passing = { actor: me, domain, zone, changes: list, rows };
+    if (direct) this.gate.admit({ ...passing, options: direct });
+    const guards = await this.gate.guards(passing, ALL);
+    const at = byHost(rows);
     const changes: Draft['changes'] = [];
-    for (const [i, change] of list.entries()) {
+    for (const [i, { position: _, ...change }] of list.entries()) {
       if (due()) await turn();
       changes.push({ ...change, base: baseOf(rowsAt(hostsOf(change), at)), guards: guards[i] as GuardKey[] });
     }
-    return { changes, warnings: wish.warnings, unchanged: wish.unchanged, version };
+    const entries = new Set(plan.nets.map(({ entry }) => entry));
+    const idle = planned.filter(({ error, entry }) => !error && entry && !entries.has(entry));
+    const unchanged = direct ? idle.length : wish.unchanged;
+    return { changes, planned, warnings: wish.warnings, unchanged, version };
   }
 }
 

@@ -13,6 +13,11 @@ export const HEADERS = {
     description: '`true`: the answer to an earlier request with this `Idempotency-Key`',
     schema: { type: 'string', const: 'true' },
   },
+  'Warning-Guard': {
+    description: 'guards of mode `warn` that the changes have met, with commas between: docs/safe-change.md',
+    schema: { type: 'string' },
+    example: 'apex_ns',
+  },
   Link: {
     description: 'RFC 8288: first, prev, next and last page',
     schema: { type: 'string' },

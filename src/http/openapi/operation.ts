@@ -78,6 +78,7 @@ export function complete(
   envelopes: Envelopes,
   failures: Failures,
 ): void {
+  if (runsDry(operation.parameters)) tellDry(operation);
   if (action && RECORD_WRITES.has(action)) mayWait(operation);
   const secured = rule !== undefined && !rule.public;
   const takesKey = secured && method !== 'get';
@@ -119,6 +120,16 @@ function kindsOf(
   return kinds;
 }
 
+const runsDry = (parameters: Operation['parameters']) => !!parameters?.some(({ name }) => name === 'dry_run');
+
+/** Whoever writes records may be told what would be done: see `IntentQuery`. */
+function tellDry({ responses }: Operation): void {
+  const plan = { $ref: '#/components/schemas/PlanView' };
+  const usual = responses['200']?.content?.['application/json']?.schema ?? { type: 'null' };
+  const schema = responses['200'] ? { anyOf: [usual, plan] } : plan;
+  responses['200'] = { description: 'with `dry_run` what would be done', content: { 'application/json': { schema } } };
+}
+
 /** Whoever writes records may wait until they are published. */
 function mayWait(operation: Operation): void {
   operation.parameters = [...(operation.parameters ?? []), PREFER];
@@ -141,6 +152,7 @@ function headersOf(status: string, { parameters }: Operation, { limited, locates
   if (locates.includes(status)) names.push('Location');
   if (parameters?.some((p) => p.name === 'page')) names.push('X-Total-Count', 'Link');
   if (takesKey) names.push('Idempotent-Replayed');
+  if (runsDry(parameters)) names.push('Warning-Guard');
   if (limited) names.push(...RATE_HEADERS);
   return headers(...names);
 }

@@ -69,8 +69,8 @@ export class PreferInterceptor implements NestInterceptor {
     wait: number,
     made: unknown,
   ): Promise<unknown> {
-    // it goes on in the background, so nothing can be published yet
-    if (response.statusCode === 202) return made;
+    // it goes on in the background, or was a dry run: nothing can be published yet
+    if (response.statusCode === 202 || request.caller.intent?.dryRun) return made;
     const touched = await this.changes.touched(domain.id, request.caller.requestId, before);
     // a caller who may write but not read has made the change all the same
     const sets = touched.length ? touched.slice(0, MOST_SETS) : await this.named(request, domain).catch(() => []);

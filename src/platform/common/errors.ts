@@ -163,6 +163,8 @@ export const errors = {
   running: waiting('running'),
   /** `If-Match` does not match: 412001 with the current state. */
   precondition: of('precondition'),
+  /** Something has to be named by `If-Match`: 428001. */
+  unconditional: of('unconditional'),
   /** The `Idempotency-Key` was used with another request: 422001. */
   reused: of('reused'),
   /** @param result the answer of the list as of 200 */

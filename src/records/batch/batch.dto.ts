@@ -13,6 +13,7 @@ import {
 } from 'class-validator';
 import { EDIT_OPS, type EditOp } from '../../changes/edits/edit.js';
 import { RecordPatchFields, RecordView } from '../../changes/edits/record.dto.js';
+import { IntentQuery } from '../../changes/gate/intent.js';
 import { ToNumber } from '../../platform/common/paging.dto.js';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { hasRoom } from '../../platform/common/validation.js';
@@ -76,7 +77,7 @@ export class BatchInput {
 // each has at most 22 fields, and counts itself
 hasRoom(BatchInput, MAX_CHANGES * 23, 'changes');
 
-export class BatchQuery {
+export class BatchQuery extends IntentQuery {
   /** seconds that a list of more than 200 changes is waited for; default 0 */
   @IsOptional()
   @ToNumber()

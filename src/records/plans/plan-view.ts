@@ -1,19 +1,38 @@
-import type { Caller } from '../../access/access.js';
-import { told } from '../../changes/gate/guards.js';
+import { type Caller, signedIn } from '../../access/access.js';
+import { told, type Way } from '../../changes/gate/guards.js';
 import type { Plan, PlanState } from '../../changes/plans/plan.entity.js';
-import { judged } from '../../changes/plans/plan-builder.service.js';
+import { type Draft, judged } from '../../changes/plans/plan-builder.service.js';
 import type { StoredPlanChange } from '../../changes/plans/plans.repository.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { shownName } from '../../domains/zone-identity.js';
-import { timeMs } from '../../platform/common/clock.js';
+import { now, timeMs } from '../../platform/common/clock.js';
+import { sha256 } from '../../platform/common/hash.js';
 import type { ChangedRecordView } from '../history/change.dto.js';
 import { shownState } from '../history/shown-state.js';
 import type { PlanChangeView, PlanView } from './plan.dto.js';
 
+const DAY_MS = 86_400_000;
+
 /** A plan that nobody has applied by its end has expired. */
 export const stateNow = ({ state, expires_at }: Pick<Plan, 'state' | 'expires_at'>): PlanState =>
   state === 'open' && Date.parse(expires_at) <= timeMs() ? 'expired' : state;
+
+/** What is stored of a plan that was worked out. */
+export function planRow(me: Caller, domain: OpenDomain, draft: Draft, comment = ''): Omit<Plan, 'id' | 'domain'> {
+  const { userId, username, token } = signedIn(me);
+  const { version, unchanged, warnings, changes } = draft;
+  return {
+    ...{ domain_id: domain.id, state: 'open' as const, comment, version, unchanged },
+    ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
+    ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
+    ...{ change_set_id: null, created_at: now(), expires_at: now(DAY_MS) },
+  };
+}
+
+/** Changes that were worked out, with their ids within the plan. */
+export const numbered = ({ changes }: Draft): StoredPlanChange[] =>
+  changes.map((change, i) => ({ ...change, position: i + 1 }));
 
 /** A plan as a caller may see it: of changes of records that they may not read it has the number. */
 export function planView(
@@ -21,6 +40,7 @@ export function planView(
   domain: OpenDomain,
   plan: Omit<Plan, 'id' | 'domain'> & { id: number | null },
   changes: readonly StoredPlanChange[],
+  way: Way = 'plan',
 ): PlanView {
   const summary = { create: 0, update: 0, delete: 0, unchanged: plan.unchanged };
   const seen: StoredPlanChange[] = [];
@@ -42,7 +62,7 @@ export function planView(
     ...{ created_at, expires_at, created_by: { user_id, username, token_id, token_name }, summary },
     // it is over records that rules may hide, too, and could be guessed
     base: domain.access.rules ? '' : base,
-    ...{ changes: views, hidden: changes.length - views.length, guards: told(seen, changeRulesOf(domain), 'plan') },
+    ...{ changes: views, hidden: changes.length - views.length, guards: told(seen, changeRulesOf(domain), way) },
     ...{ warnings: warningsFor(domain, plan.warnings), change_set_id },
   };
 }

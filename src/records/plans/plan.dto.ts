@@ -184,6 +184,15 @@ class GuardView {
   mode!: 'warn' | 'force';
 }
 
+class Misfit {
+  /** `changes.N`, from 0, as in the list that was sent */
+  path!: string;
+  code!: number;
+  msg!: string;
+  /** as in a failed answer */
+  data?: object;
+}
+
 export class PlanView {
   /** null: it is not stored, since there is nothing to do, or it was a dry run */
   id!: number | null;
@@ -202,6 +211,8 @@ export class PlanView {
   hidden!: number;
   guards!: GuardView[];
   warnings!: string[];
+  /** of a dry run of a list that is not atomic: the changes that would fail by themselves */
+  failures?: Misfit[];
   /** what it became */
   change_set_id!: number | null;
 }

@@ -15,7 +15,6 @@ import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
-import { sha256 } from '../../platform/common/hash.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
 import { say } from '../../platform/common/words/field-text.js';
 import { Db } from '../../platform/database/db.js';
@@ -25,7 +24,7 @@ import { batchResult } from '../batch/batch.service.js';
 import { shownState } from '../history/shown-state.js';
 import type { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
 import { PlanTargets } from './plan-targets.service.js';
-import { planView, stateNow } from './plan-view.js';
+import { numbered, planRow, planView, stateNow } from './plan-view.js';
 
 const DAY_MS = 86_400_000;
 /** how long plans that have expired are shown */
@@ -60,19 +59,12 @@ export class PlansService implements OnModuleInit {
     const zone = await this.builder.read(me, opened);
     const { domain } = zone;
     const draft = await this.builder.build(me, zone, await this.targets.of(me, domain, input, zone.rows));
-    const { userId, username, token } = signedIn(me);
-    const { version, unchanged, warnings, changes } = draft;
-    const plan = {
-      ...{ domain_id: domain.id, state: 'open' as const, comment: input.comment ?? '', version, unchanged },
-      ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
-      ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
-      ...{ change_set_id: null, created_at: now(), expires_at: now(DAY_MS) },
-    };
+    const { changes } = draft;
+    const plan = planRow(me, domain, draft, input.comment);
     const id = changes.length
       ? await this.db.transaction((manager) => this.plans.insert(plan, changes, manager))
       : null;
-    const stored = changes.map((change, i) => ({ ...change, position: i + 1 }));
-    return planView(me, domain, { ...plan, id }, stored);
+    return planView(me, domain, { ...plan, id }, numbered(draft));
   }
 
   async list(domain: OpenDomain, query: PlanQuery): Promise<PlanList & { page: number; limit: number }> {

@@ -11,9 +11,9 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { WriteQuery } from '../../changes/gate/intent.js';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { NestedList } from '../../platform/common/validation.js';
-import { BoundQuery } from '../../platform/http/wait.dto.js';
 
 /** values of one set */
 const MAX_VALUES = 1000;
@@ -105,7 +105,7 @@ export class RrsetQuery {
   line?: string;
 }
 
-export class RrsetWriteQuery extends BoundQuery {
+export class RrsetWriteQuery extends WriteQuery {
   /** routing line; default: `default` */
   @IsOptional()
   @IsString()

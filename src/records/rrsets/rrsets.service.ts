@@ -204,7 +204,8 @@ export class RrsetsService {
     connection: Connection,
   ): Promise<RrsetResult> {
     const { access, id } = domain;
-    const options = { door: doorOf(me), comment: '', atomic: true, only: [key] };
+    const conditional = Object.values(conditions).some((one) => one !== undefined);
+    const options = { door: doorOf(me), comment: '', atomic: true, only: [key], conditional };
     const replaced = new Map<string, StoredRecord>();
     const edits = (rows: readonly StoredRecord[], foreign: readonly StoredRecord[]) => {
       for (const row of membersOf(foreign, key)) replaced.set(derivedId(row), row);

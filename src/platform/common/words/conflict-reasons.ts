@@ -309,6 +309,11 @@ export const CONFLICT_REASONS = {
     '记录与 If-Match 不符，请重新读取',
   ),
   if_none_match: say('precondition', 'What If-None-Match names is there', 'If-None-Match 所指的内容已存在'),
+  if_match_needed: say(
+    'unconditional',
+    'Nothing was changed: the domain demands of updates and deletions that If-Match names what they change; send the ETag of what was read',
+    '未做任何更改：该域名要求更新和删除操作以 If-Match 指明所更改的内容；请发送读取时得到的 ETag',
+  ),
   plan_stale: say(
     'precondition',
     'Nothing was changed: something else stands there than the plan was made on; make another one',
