@@ -44,6 +44,8 @@ export interface ParsedDocument {
   errors: DocumentError[];
   /** Lines with records that servers maintain themselves (SOA, and those of DNSSEC), which are left aside. */
   leftAside: { line: number; type: string }[];
+  /** Lines that say what an earlier one has said already. */
+  repeated: { line: number; first: number }[];
 }
 
 interface Place {

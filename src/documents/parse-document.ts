@@ -61,6 +61,7 @@ class Reading {
   private readonly pipe = validationPipe();
   private readonly records: DocumentRecord[] = [];
   private readonly leftAside: ParsedDocument['leftAside'] = [];
+  private readonly repeated: ParsedDocument['repeated'] = [];
   private readonly errors: DocumentError[] = [];
   private readonly known = new Map<string, DocumentRecord>();
 
@@ -82,11 +83,11 @@ class Reading {
   }
 
   done(): ParsedDocument {
-    const { records, leftAside, errors, isFull } = this;
+    const { records, leftAside, errors, repeated, isFull } = this;
     errors.sort((a, b) => a.line - b.line);
     const line = errors.at(-1)?.line ?? 1;
     if (isFull) this.wrong({ line, message: say('after {max} mistakes, no more are looked for', { max: MAX_ERRORS }) });
-    return { records, errors, leftAside };
+    return { records, errors, leftAside, repeated };
   }
 
   private wrong({ line, column, message, code = 'format', params }: Mistake): void {
@@ -148,7 +149,7 @@ class Reading {
     } else if (JSON.stringify(first.input) !== JSON.stringify(one.input)) {
       const message = say('is in line {line} already, with other data beside it', { line: first.at });
       this.wrong({ line: one.at, ...inPlace({ message, code: 'duplicate', path: 'value' }, one.record) });
-    }
+    } else this.repeated.push({ line: one.at, first: first.at });
   }
 }
 

@@ -85,6 +85,51 @@ for (const { kind, skip } of databases('all'))
       assert.ok(list.every(({ change_set_id }, i) => (change_set_id === null) === (i === 4)));
     });
 
+    it('are text, too: a zone file as exports have it, and a unified diff', async () => {
+      const { add, base, edit } = await zone('text.example');
+      const id = await add({ host: 'www', type: 'A', value: '192.0.2.1', ttl: 300 });
+      await add({ host: 'off', type: 'TXT', value: 'a "text"', ttl: 300, enabled: false });
+      done(await admin.put(`${base}/records/${id}`, { value: '192.0.2.2', remark: 'why' }));
+      const fetched = async (path: string, accept: string) => {
+        const headers = { authorization: `Bearer ${service.token}`, accept };
+        const answer = await fetch(`${service.server.url}${base}${path}`, { headers });
+        assert.equal(answer.status, 200);
+        return {
+          type: answer.headers.get('content-type'),
+          name: answer.headers.get('content-disposition'),
+          text: await answer.text(),
+        };
+      };
+      const now = await fetched('/versions/4', 'text/dns');
+      assert.equal(now.type, 'text/dns; charset=utf-8');
+      assert.equal(now.name, 'attachment; filename="text.example-4.zone"');
+      const lines = (text: string) => text.split('\n').toSorted();
+      assert.deepEqual(lines(now.text), lines((await fetched('/export?format=zonefile', '*/*')).text));
+      const old = (await fetched('/versions/2', 'text/dns')).text;
+      assert.match(old, /^www 300 IN A 192\.0\.2\.1$/m);
+      assert.doesNotMatch(old, /off/);
+      // what it says is a version, and can be read as one
+      const soa = '@ 600 IN SOA localhost. hostmaster.localhost. 1 3600 600 86400 600';
+      await edit(() => `$ORIGIN text.example.\n${soa}\n${now.text}`);
+      assert.deepEqual(done(await admin.get(`${base}/versions?limit=1`)).list[0]?.version, 4);
+      refused(await admin.get(`${base}/versions/9`), 404, 404001);
+      const none = await fetch(`${service.server.url}${base}/versions/4?limit=1`, {
+        headers: { authorization: `Bearer ${service.token}`, accept: 'text/dns' },
+      });
+      assert.equal(none.status, 400);
+      const diff = await fetched('/versions/2/diff/4', 'text/plain');
+      assert.equal(diff.type, 'text/plain; charset=utf-8');
+      assert.deepEqual(diff.text.split('\n'), [
+        '--- text.example version 2',
+        '+++ text.example version 4',
+        '@@ 1 created, 1 changed, 0 deleted @@',
+        '-www 300 IN A 192.0.2.1',
+        '+www 300 IN A 192.0.2.2 ; "why"',
+        '+; off 300 IN TXT "a \\"text\\""',
+        '',
+      ]);
+    });
+
     it('are not made by what changes nothing', async () => {
       const { add, base, versions, records } = await zone('same.example');
       const id = await add({ host: 'www', type: 'A', value: '192.0.2.1' });

@@ -5,7 +5,7 @@ import type { Dice } from './dice.js';
 export type Sent = { op: string; id?: number } & Record<string, unknown>;
 
 const HOSTS = ['@', 'www', 'www', 'www', 'a', 'a', 'b', '*.w', '_dmarc', 'x.y', 'bücher', 'ns1'];
-const TTLS = [60, 120, 300, 600, 3600];
+export const TTLS = [60, 120, 300, 600, 3600];
 const HEX = ['00ff', 'a1b2'].map((part) => part.repeat(16));
 
 const TEXTS = [
@@ -24,7 +24,8 @@ const TEXTS = [
   '%41&amp;<tag>',
 ];
 
-const VALUES: Record<string, (dice: Dice) => Record<string, unknown>> = {
+/** The fields of a value of each type. */
+export const VALUES: Record<string, (dice: Dice) => Record<string, unknown>> = {
   A: (dice) => ({ value: `192.0.2.${dice.int(1, 6)}` }),
   AAAA: (dice) => ({ value: `2001:db8::${dice.int(1, 4)}` }),
   CNAME: (dice) => ({ value: `target${dice.int(1, 3)}.example.net` }),

@@ -52,11 +52,13 @@ export interface Ground {
   fresh(dataDir: string): Promise<string>;
   /** All that it holds of a zone, asked past the service. */
   held(zone: string, dataDir: string): Promise<Told[]>;
+  /** The same provider, past the service. */
+  direct(dataDir: string): DnsProvider;
   trouble(trouble: Trouble, dataDir: string): void;
   stop(): Promise<unknown>;
 }
 
-const told = (record: Omit<RemoteRecord, 'remoteId'>): Told => {
+export const told = (record: Omit<RemoteRecord, 'remoteId'>): Told => {
   const { host, type, priority, ttl, enabled, proxied } = record;
   return { host, type, value: shownValue(record, record.readOnly), priority, ttl, enabled, proxied };
 };
@@ -119,6 +121,7 @@ async function fail(kind: string, forward: () => Promise<Reply>): Promise<Reply 
 async function powerdnsGround(): Promise<Ground> {
   const server = await startPowerdns();
   const proxy = await startProxy(server.url);
+  const direct = connected(powerdns, { url: server.url, api_key: server.apiKey });
   let zones = 0;
   return {
     name: 'powerdns',
@@ -138,6 +141,7 @@ async function powerdnsGround(): Promise<Ground> {
         }),
       );
     },
+    direct: () => direct,
     trouble: (trouble) => httpTrouble(proxy, trouble),
     stop: () => Promise.all([proxy.stop(), server.stop()]),
   };
@@ -158,6 +162,7 @@ async function cloudflareGround(): Promise<Ground> {
       return zone;
     },
     held: async (zone) => (await direct.listRecords({ id: zone, name: zone })).map(told),
+    direct: () => direct,
     trouble: (trouble) => httpTrouble(proxy, trouble),
     stop: () => Promise.all([proxy.stop(), server.stop()]),
   };
@@ -202,6 +207,7 @@ async function updatesGround(name: string, start: (zones: string[]) => Promise<N
         return record ? told(record) : [];
       });
     },
+    direct: () => direct,
     trouble(trouble) {
       if (!trouble) {
         proxy.fault = () => 'pass';
@@ -225,6 +231,7 @@ export const writeReloadScript = (dataDir: string): void => writeFileSync(reload
 async function filesGround(): Promise<Ground> {
   let zones = 0;
   const folder = (dataDir: string) => join(dataDir, 'zones');
+  const direct = (dataDir: string) => connected(zonefile, {}, folder(dataDir));
   return {
     name: 'zone files',
     definition: zonefile,
@@ -234,8 +241,8 @@ async function filesGround(): Promise<Ground> {
       writeFileSync(join(folder(dataDir), `${zone}.zone`), zoneText(zone));
       return zone;
     },
-    held: async (zone, dataDir) =>
-      (await connected(zonefile, {}, folder(dataDir)).listRecords({ id: zone, name: zone })).map(told),
+    held: async (zone, dataDir) => (await direct(dataDir).listRecords({ id: zone, name: zone })).map(told),
+    direct,
     trouble(trouble, dataDir) {
       const mode = trouble?.dice.chance(trouble.chance) ? trouble.dice.of(['fail', 'slow']) : '';
       writeFileSync(`${reloadScript(dataDir)}.mode`, mode);
@@ -244,8 +251,8 @@ async function filesGround(): Promise<Ground> {
   };
 }
 
-/** All providers that can be had here. */
-export async function startGrounds(): Promise<Ground[]> {
+/** All providers that can be had here. @param names only these of them */
+export async function startGrounds(names?: readonly string[]): Promise<Ground[]> {
   const wanted = process.env.TEST_GROUND;
   const starts: [string, string | false | undefined, () => Promise<Ground>][] = [
     ['powerdns', noPowerdns, powerdnsGround],
@@ -254,7 +261,9 @@ export async function startGrounds(): Promise<Ground[]> {
     ['zone files', false, filesGround],
     ['cloudflare', false, cloudflareGround],
   ];
-  const able = starts.filter(([name, missing]) => !missing && (!wanted || wanted === name));
+  const able = starts.filter(
+    ([name, missing]) => !missing && (!wanted || wanted === name) && (!names || names.includes(name)),
+  );
   // one after the other: two servers that look for a free port at once may find the same
   const grounds: Ground[] = [];
   for (const [, , start] of able) grounds.push(await start());

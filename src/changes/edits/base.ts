@@ -34,11 +34,20 @@ export function byHost<T extends { host: string }>(rows: readonly T[]): Readonly
 export const rowsAt = <T>(hosts: readonly string[], rows: ReadonlyMap<string, T[]>): T[] =>
   hosts.flatMap((host) => rows.get(host) ?? []);
 
-/** What a list was worked out on: names, and what stood there. */
-export type Base = readonly { hosts: readonly string[]; base: string }[];
+/** What a list was worked out on: names, and what stood there; of records whose remark it changes, that, too. */
+export type Base = readonly {
+  hosts: readonly string[];
+  base: string;
+  remarks: readonly { id: number; remark: string }[];
+}[];
 
 /** @throws Stale where something else stands there now */
 export function assertStands(base: Base, rows: readonly StoredRecord[]): void {
   const now = byHost(rows);
-  for (const one of base) if (baseOf(rowsAt(one.hosts, now)) !== one.base) throw new Stale();
+  for (const one of base) {
+    const there = rowsAt(one.hosts, now);
+    const isNoted = ({ id, remark }: { id: number; remark: string }) =>
+      there.find((row) => row.id === id)?.remark === remark;
+    if (baseOf(there) !== one.base || !one.remarks.every(isNoted)) throw new Stale();
+  }
 }

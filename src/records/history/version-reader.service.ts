@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DnsRecordsRepository } from '../../cache/dns-records.repository.js';
 import { type HeldRecord, type ListedVersion, PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, sameState, stateOf } from '../../changes/history/states.js';
+import type { PrintedRecord } from '../../documents/document.js';
+import { printDocument } from '../../documents/print-document.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
@@ -84,6 +86,22 @@ export class VersionReader {
         list.push(...(await this.statesOf(domain.id, held)));
       return list;
     });
+  }
+
+  /** A version as a zone file, as exports have it: the records that the asker may read. @throws AppError 404001 */
+  async text(domain: OpenDomain, version: number): Promise<AsyncGenerator<string>> {
+    const hosts = new Map<string, PrintedRecord[]>();
+    for (const { state } of await this.whole(domain, version)) {
+      if (due()) await turn();
+      if (!maySee(domain, state)) continue;
+      const list = hosts.get(state.host);
+      if (list) list.push({ ...state, readOnly: state.read_only });
+      else hosts.set(state.host, [{ ...state, readOnly: state.read_only }]);
+    }
+    const pages = async function* () {
+      for (const host of [...hosts.keys()].toSorted()) yield hosts.get(host) ?? [];
+    };
+    return printDocument('zonefile', domain.name, pages());
   }
 
   /** What became of each record from one version to another, maybe an older one. @throws AppError 404001, 400001 */

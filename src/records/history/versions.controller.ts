@@ -1,10 +1,17 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
-import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { Readable } from 'node:stream';
+import { Controller, Get, Headers, Param, Query, Res, StreamableFile } from '@nestjs/common';
+import { ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, OnDomain } from '../../access/access.js';
+import { Access, type Caller, Me, OnDomain, signedIn } from '../../access/access.js';
+import { PRINTERS } from '../../documents/print-document.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { shownName } from '../../domains/zone-identity.js';
+import { downloads } from '../../platform/common/downloads.js';
+import { errors } from '../../platform/common/errors.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
+import { say } from '../../platform/common/words/field-text.js';
+import { diffText } from './diff-text.js';
 import { PastRecordList, VersionDiff, VersionList, VersionQuery } from './version.dto.js';
 import { VersionReader } from './version-reader.service.js';
 
@@ -31,15 +38,23 @@ export class VersionsController {
     return { total, list };
   }
 
-  /** All records as of a version. Without `limit` all of them, up to 10 000; beyond that a `page` is required. */
+  /**
+   * All records as of a version. Without `limit` all of them, up to 10 000; beyond that a `page` is required. As
+   * `Accept: text/dns` the zone file, always whole, as `GET …/export?format=zonefile` has it; 429001 while too many are
+   * being read.
+   */
   @Get(':version')
   @Access({ domain: 'read', scope: 'records:read' })
+  @ApiOkResponse({ type: PastRecordList })
   async at(
     @OnDomain() domain: OpenDomain,
     @Param('version', IdPipe) version: number,
     @Query() query: VersionQuery,
+    @Headers('accept') accept: string | undefined,
+    @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<PastRecordList> {
+  ): Promise<PastRecordList | StreamableFile> {
+    if (/^text\/dns\b/.test(accept ?? '')) return this.zoneFile(me, domain, version, query, response);
     const { total, list, asked } = await this.reader.at(domain, version, query);
     pageHeaders(response, total, asked);
     return { total, list };
@@ -47,15 +62,44 @@ export class VersionsController {
 
   /**
    * What became of each record from one version to another, all changes in between together; the second one may be the
-   * older. 400001 where more than 10 000 records differ.
+   * older. As `Accept: text/plain` a unified diff. 400001 where more than 10 000 records differ.
    */
   @Get(':version/diff/:other')
   @Access({ domain: 'read', scope: 'records:read' })
-  diff(
+  @ApiOkResponse({ type: VersionDiff })
+  async diff(
     @OnDomain() domain: OpenDomain,
     @Param('version', IdPipe) from: number,
     @Param('other', IdPipe) to: number,
-  ): Promise<VersionDiff> {
-    return this.reader.diff(domain, from, to);
+    @Headers('accept') accept: string | undefined,
+  ): Promise<VersionDiff | StreamableFile> {
+    const diff = await this.reader.diff(domain, from, to);
+    if (!/^text\/plain\b/.test(accept ?? '')) return diff;
+    const name = shownName(domain);
+    const summary = { create: 0, update: 0, delete: 0 };
+    for (const { op } of diff.changes) summary[op]++;
+    const titles = [`${name} version ${from}`, `${name} version ${to}`] as const;
+    const words = diffText(titles, diff.changes, diff.hidden, summary);
+    return new StreamableFile(Buffer.from(words), { type: 'text/plain; charset=utf-8' });
+  }
+
+  private async zoneFile(
+    me: Caller,
+    domain: OpenDomain,
+    version: number,
+    query: VersionQuery,
+    response: Response,
+  ): Promise<StreamableFile> {
+    for (const field of ['page', 'limit'] as const)
+      if (query[field] !== undefined)
+        throw errors.field(field, say('does not go together with {field}', { field: 'Accept: text/dns' }), 'conflict');
+    const leave = downloads.takeOrRefuse({ user: signedIn(me).userId });
+    // it is held for as long as the client reads
+    response.once('close', leave);
+    const { contentType: type, extension } = PRINTERS.zonefile;
+    // a name may have a slash (RFC 2317), which no file name has
+    const name = `${domain.name.replaceAll('/', '-')}-${version}.${extension}`;
+    const pieces = Readable.from(await this.reader.text(domain, version), { highWaterMark: 1 });
+    return new StreamableFile(pieces, { type, disposition: `attachment; filename="${name}"` });
   }
 }

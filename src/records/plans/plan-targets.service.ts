@@ -23,9 +23,13 @@ import { BatchService } from '../batch/batch.service.js';
 import { VersionReader } from '../history/version-reader.service.js';
 import type { PlanDocument, PlanInput } from './plan.dto.js';
 import { deletionsFirst, toward, type Wanted } from './plan-edits.js';
+import { LINE } from './plan-view.js';
 
 /** What a plan may be worked out of. */
 const SOURCES = ['records', 'changes', 'document', 'version', 'change_set_id', 'from_domain_id'] as const;
+
+/** warnings of one plan about its document */
+const MAX_WARNINGS = 100;
 
 type Scope = (record: Pick<DnsRecord, 'host' | 'type'>) => boolean;
 /** What is asked of a plan, as edits of what is there. */
@@ -57,12 +61,14 @@ export class PlanTargets {
     if (source === 'changes') return this.changes(input, place);
     if (source === 'change_set_id') return this.undo(domain, input.change_set_id as number, rows, scope);
     const mode = input.mode ?? (source === 'version' ? 'sync' : 'merge');
-    const wanted = await this.wanted(me, domain, place, input, source);
-    return toward(
+    const warnings: string[] = [];
+    const wanted = await this.wanted(me, domain, place, input, source, warnings);
+    const wish = await toward(
       wanted.filter(({ record }) => scope(record)),
       rows.filter(scope),
       mode === 'sync',
     );
+    return { ...wish, warnings };
   }
 
   private async wanted(
@@ -71,9 +77,10 @@ export class PlanTargets {
     place: Place,
     input: PlanInput,
     source: string,
+    warnings: string[],
   ): Promise<Wanted[]> {
     if (source === 'records') return named(place, input.records as RecordInput[]);
-    if (source === 'document') return written(place, input.document as PlanDocument);
+    if (source === 'document') return written(place, input.document as PlanDocument, warnings);
     if (source === 'version') return this.asOf(domain, input.version as number);
     return this.copied(me, place, input.from_domain_id as number);
   }
@@ -150,12 +157,40 @@ async function named(place: Place, list: readonly RecordInput[]): Promise<Wanted
   return wanted;
 }
 
-/** The records of a document. @throws AppError 400001 with all mistakes, each with its line */
-async function written(place: Place, { format, text }: PlanDocument): Promise<Wanted[]> {
+/**
+ * The records of a document. What name servers read with a warning is read so, too: a line that says what an earlier one
+ * has said counts once, and a set has the TTL of its first line, where the provider has one for a set.
+ * @throws AppError 400001 with all mistakes, each with its line
+ */
+async function written(place: Place, { format, text }: PlanDocument, warnings: string[]): Promise<Wanted[]> {
   const { definition: provider, zone, defaultTtl: ttl } = place;
-  const { records, errors: wrong } = await parseDocument(format, text, zone, { provider, ttl });
+  const { records, errors: wrong, repeated } = await parseDocument(format, text, zone, { provider, ttl });
   if (wrong.length) throw errors.validation(wrong);
-  return records.flatMap(({ input, readOnly }) => (readOnly ? [] : [upsert(place, input) as Wanted]));
+  const warn = (at: number, words: string) => {
+    if (warnings.length < MAX_WARNINGS) warnings.push(`${LINE} ${at} ${words}`);
+  };
+  for (const { line, first } of repeated.slice(0, MAX_WARNINGS))
+    warn(line, `says what line ${first} says, and counts once`);
+  const { ttlOf, toggle } = provider.capabilities;
+  const ttls = new Map<string, number>();
+  const wanted: Wanted[] = [];
+  for (const { at, input, readOnly, record } of records) {
+    if (due()) await turn();
+    if (readOnly) continue;
+    const one = upsert(place, input) as Wanted;
+    wanted.push(one);
+    const { host, type, line, enabled } = record;
+    const isHeld = enabled || toggle === 'record';
+    if (ttlOf !== 'set' || !isHeld || !one.ttlGiven) continue;
+    const set = JSON.stringify([host, type, line]);
+    const first = ttls.get(set) ?? one.record.ttl;
+    ttls.set(set, first);
+    if (first === one.record.ttl) continue;
+    warn(at, `names another TTL for ${type} ${host} than its first line: that one counts, ${first}`);
+    one.record.ttl = first;
+    one.patch = { ...one.patch, ttl: first };
+  }
+  return wanted;
 }
 
 /** @param id that it had; undefined: it is another record */

@@ -8,7 +8,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { shownName } from '../../domains/zone-identity.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { sha256 } from '../../platform/common/hash.js';
-import type { ChangedRecordView } from '../history/change.dto.js';
+import { diffText, recordLine } from '../history/diff-text.js';
 import { shownState } from '../history/shown-state.js';
 import type { PlanChangeView, PlanView } from './plan.dto.js';
 
@@ -67,30 +67,20 @@ export function planView(
   };
 }
 
+/** How a warning about a document begins: who gave it may know what is in it. */
+export const LINE = 'Line';
+
 /** Warnings name records, of which a token with rules may read just some. */
 function warningsFor({ access }: OpenDomain, warnings: string): string[] {
   if (!warnings) return [];
-  return access.rules ? ['Some records were changed since, and stay as they are'] : warnings.split('\n');
+  const all = warnings.split('\n');
+  if (!access.rules || all.every((words) => words.startsWith(`${LINE} `))) return all;
+  return ['Some records were changed since, and stay as they are'];
 }
-
-const line = ({ host, type, value, ttl, priority, enabled }: ChangedRecordView): string => {
-  const rdata = priority === null ? value : `${priority} ${value}`;
-  return `${enabled ? '' : '; '}${host} ${ttl} IN ${type} ${type === 'TXT' ? JSON.stringify(value) : rdata}`;
-};
 
 /** A plan as a unified diff, one line a record. */
-export function diffText({ domain, changes, hidden, summary }: PlanView): string {
-  const lines = changes.flatMap(({ before, after }) => [
-    ...(before ? [`-${line(before)}`] : []),
-    ...(after ? [`+${line(after)}`] : []),
-  ]);
-  const { create, update, delete: gone } = summary;
-  const rest = hidden ? [`# ${hidden} more`] : [];
-  return [
-    ...[`--- ${domain}`, `+++ ${domain}`, `@@ ${create} created, ${update} changed, ${gone} deleted @@`],
-    ...[...lines, ...rest, ''],
-  ].join('\n');
-}
+export const planText = ({ domain, changes, hidden, summary }: PlanView): string =>
+  diffText([domain, domain], changes, hidden, summary);
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
@@ -98,7 +88,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\
 export function markdown({ domain, changes, guards, warnings, hidden, summary }: PlanView): string {
   const { create, update, delete: gone, unchanged } = summary;
   const rows = changes.map(({ id, op, host, type, before, after }) => {
-    const [from, to] = [before, after].map((state) => (state ? `\`${cell(line(state))}\`` : ''));
+    const [from, to] = [before, after].map((state) => (state ? `\`${cell(recordLine(state))}\`` : ''));
     return `| ${id} | ${op} | ${cell(host)} | ${type} | ${from} | ${to} |`;
   });
   return [

@@ -22,7 +22,7 @@ import { WaitQuery } from '../../platform/http/wait.dto.js';
 import { BatchResult } from '../batch/batch.dto.js';
 import { statusOf } from '../batch/batch.service.js';
 import { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
-import { diffText, markdown } from './plan-view.js';
+import { markdown, planText } from './plan-view.js';
 import { PlansService } from './plans.service.js';
 
 @ApiTags('Plans')
@@ -78,7 +78,7 @@ export class PlansController {
     const plan = await this.plans.get(me, id);
     const text = /^text\/(plain|markdown)\b/.exec(accept ?? '')?.[1];
     if (!text) return plan;
-    const words = text === 'plain' ? diffText(plan) : markdown(plan);
+    const words = text === 'plain' ? planText(plan) : markdown(plan);
     return new StreamableFile(Buffer.from(words), { type: `text/${text}; charset=utf-8` });
   }
 

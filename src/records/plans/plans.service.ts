@@ -210,11 +210,16 @@ function assertAllowed(me: Caller, domain: OpenDomain, changes: readonly Planned
 
 /** What has to stand at the names of some changes. */
 function basesOf(changes: readonly PlannedChange[]): Base {
-  return [
-    ...new Map(
-      changes.map((change) => [hostsOf(change).join(' '), { hosts: hostsOf(change), base: change.base }]),
-    ).values(),
-  ];
+  const bases = new Map<string, Base[number] & { remarks: { id: number; remark: string }[] }>();
+  for (const change of changes) {
+    const { recordId: id, before, after, base } = change;
+    const hosts = hostsOf(change);
+    const one = bases.get(hosts.join(' ')) ?? { hosts, base, remarks: [] };
+    bases.set(hosts.join(' '), one);
+    if (id !== null && before && after && before.remark !== after.remark)
+      one.remarks.push({ id, remark: before.remark });
+  }
+  return [...bases.values()];
 }
 
 /** The sets that some changes are of. */

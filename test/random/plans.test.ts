@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { databases, type Kind } from '../support/databases.js';
+import { type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, done } from '../support/world.js';
+import { Dice } from './dice.js';
+import { type Ground, startGrounds } from './grounds.js';
+import { PlanRound } from './plan-round.js';
+
+/** rounds on all databases together; `npm run rounds` plays 1 000 */
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 12);
+/** of the first round; the next has the next one, and the provider follows from it */
+const SEED = Number(process.env.TEST_SEED ?? (process.env.CI ? 90_210 : Date.now() % 1_000_000_000));
+const REAL = ['powerdns', 'bind', 'knot', 'zone files'];
+const say = (words: string) => process.stdout.write(`${words}\n`);
+
+const kinds = databases('all');
+const able = kinds.filter(({ skip }) => !skip);
+
+describe('plans of random states, beside a second writer', () => {
+  let grounds: Ground[] = [];
+  beforeAll(async () => {
+    grounds = await startGrounds(REAL);
+  });
+  afterAll(() => Promise.all(grounds.map((ground) => ground.stop())));
+
+  for (const [i, { kind, skip }] of kinds.entries())
+    describeUnless(skip)(`on ${kind}`, () => {
+      const wanted = Math.ceil(ROUNDS / Math.max(1, able.length));
+      // each database has seeds of its own, but where it is the only one
+      const first = SEED + (able.length > 1 ? i * 100_000 : 0);
+      it(
+        `give the wanted state, every version again, and the state before, ${wanted} rounds from TEST_SEED=${first}`,
+        () => play(kind, wanted, first),
+        300_000 + wanted * 60_000,
+      );
+    });
+
+  async function play(kind: Kind, wanted: number, first: number): Promise<void> {
+    const service = await startService(kind);
+    const found: string[] = [];
+    const played = new Map<string, number>();
+    const told = new Map<string, number>();
+    try {
+      const accounts = new Map<Ground, number>();
+      for (const ground of grounds)
+        accounts.set(ground, await addAccount(service.admin, ground.definition.kind, ground.credentials));
+      for (let seed = first; seed < first + wanted; seed++) {
+        const ground = grounds[seed % grounds.length] as Ground;
+        const round = new PlanRound(service, ground, new Dice(seed));
+        const wrong = await round.play(accounts.get(ground) as number).catch((error: Error) => [String(error.stack)]);
+        played.set(ground.name, (played.get(ground.name) ?? 0) + 1);
+        for (const [what, n] of Object.entries(round.seen)) told.set(what, (told.get(what) ?? 0) + n);
+        if (process.env.TEST_VERBOSE)
+          say(`${kind}, ${ground.name}: ${played.get(ground.name)} rounds, TEST_SEED=${seed}`);
+        if (!wrong.length) continue;
+        found.push([`${ground.name}, TEST_SEED=${seed} TEST_ROUNDS=1:`, ...wrong.slice(0, 20)].join('\n    '));
+        say(`VIOLATION on ${kind} ${found.at(-1)}`);
+      }
+      if (!(await audited(service.admin))) found.push('the audit chain is broken');
+    } finally {
+      await service.stop();
+      const listed = (counts: Map<string, number>) => [...counts].map(([what, n]) => `${what}: ${n}`).join(', ');
+      say(`plans on ${kind} from TEST_SEED=${first}, ${found.length} violations; ${listed(played)}; ${listed(told)}`);
+    }
+    assert.deepEqual(found, []);
+  }
+});
+
+const audited = async (client: Client): Promise<boolean> => done(await client.get('/api/audit/verify')).ok;
