@@ -73,9 +73,9 @@ function warningsFor({ access }: OpenDomain, warnings: string): string[] {
   return access.rules ? ['Some records were changed since, and stay as they are'] : warnings.split('\n');
 }
 
-const line = ({ host, type, value, ttl, priority, enabled }: ChangedRecordView): string => {
+const line = ({ host, type, value, ttl, priority, enabled, expires_at: end }: ChangedRecordView): string => {
   const rdata = priority === null ? value : `${priority} ${value}`;
-  return `${enabled ? '' : '; '}${host} ${ttl} IN ${type} ${type === 'TXT' ? JSON.stringify(value) : rdata}`;
+  return `${enabled ? '' : '; '}${host} ${ttl} IN ${type} ${type === 'TXT' ? JSON.stringify(value) : rdata}${end ? ` ; until ${end}` : ''}`;
 };
 
 /** A plan as a unified diff, one line a record. */
