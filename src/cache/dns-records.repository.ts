@@ -21,7 +21,8 @@ const FOLLOWING = [
   'read_only',
   'extra',
 ] as const;
-const COLUMNS = ['domain_id', ...FOLLOWING, 'read_only_reason', 'remark', 'updated_at', 'created_at'] as const;
+const END = ['expires_at', 'end_maker_id', 'end_maker_token_id', 'end_hold_reason'] as const;
+const COLUMNS = ['domain_id', ...FOLLOWING, 'read_only_reason', 'remark', ...END, 'updated_at', 'created_at'] as const;
 /** The columns of a cached record. */
 const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}, pending`;
 
@@ -127,9 +128,9 @@ export class DnsRecordsRepository {
     return [...rows, ...(await this.those(domainId, 'host', more))].sort((a, b) => a.id - b.id);
   }
 
-  /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
+  /** All rows of a domain with what is compared with the provider, or part of versions: of a large zone no more. */
   async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
-    const sql = `SELECT id, remark, read_only_reason, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
+    const sql = `SELECT id, remark, expires_at, read_only_reason, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
       ORDER BY id LIMIT ${PAGE}`;
     const rows: CacheRow[] = [];
     for (;;) {
@@ -214,9 +215,14 @@ export class DnsRecordsRepository {
     });
   }
 
-  async remark(manager: EntityManager, row: StoredRecord, remark: string): Promise<void> {
-    const search = recordSearch({ ...row, remark });
-    await this.db.run('UPDATE dns_records SET remark = ?, search = ? WHERE id = ?', [remark, search, row.id], manager);
+  /** Writes what only we know of a row. */
+  async own(manager: EntityManager, row: StoredRecord): Promise<void> {
+    const columns = ['remark', ...END] as const;
+    await this.db.run(
+      `UPDATE dns_records SET ${columns.map((column) => `${column} = ?`).join(', ')}, search = ? WHERE id = ?`,
+      [...columns.map((column) => row[column] ?? null), recordSearch(row), row.id],
+      manager,
+    );
   }
 
   /**

@@ -1,8 +1,27 @@
 import { type RemoteRecord, recordKey } from '../dns/record.js';
 import { due, turn } from '../platform/common/turns.js';
 
-/** A cached record as plain data. */
-export interface CacheRow {
+/** When a record ends, and by whose right; ours alone, no provider knows of it. */
+export interface RecordEnd {
+  /** it is deleted then; null: it stays */
+  expires_at: string | null;
+  /** who said so, and by which token */
+  end_maker_id: number | null;
+  end_maker_token_id: number | null;
+  /** why it stays though that time is over: the right of who said so has ended, or a guard keeps it */
+  end_hold_reason: string | null;
+}
+
+/** The end of a record that stays. */
+export const NO_END: RecordEnd = {
+  expires_at: null,
+  end_maker_id: null,
+  end_maker_token_id: null,
+  end_hold_reason: null,
+};
+
+/** A cached record as plain data. States that were stored before records could end say nothing of it. */
+export interface CacheRow extends Partial<RecordEnd> {
   id: number;
   remote_id: string | null;
   host: string;
@@ -22,7 +41,7 @@ export interface CacheRow {
   remark: string;
 }
 
-/** The columns of a cached record that follow the provider; the remark only where it keeps such. */
+/** The columns of a cached record that follow the provider, the remark only where it keeps such; and its end. */
 export type RowValues = Omit<CacheRow, 'id' | 'remark'> & { remark?: string };
 
 /** What must be done to a cache so that it equals what the provider holds. */
@@ -35,6 +54,18 @@ export interface Difference {
 
 const reasonOf = ({ readOnly, readOnlyReason }: RemoteRecord): string | null =>
   readOnly ? (readOnlyReason ?? null) : null;
+
+/** The end of a record, of whatever is known of it. */
+export const endOf = (row: Partial<RecordEnd>): RecordEnd => ({
+  expires_at: row.expires_at ?? null,
+  end_maker_id: row.end_maker_id ?? null,
+  end_maker_token_id: row.end_maker_token_id ?? null,
+  end_hold_reason: row.end_hold_reason ?? null,
+});
+
+/** Whether two states of a record end at the same time. */
+export const endAlike = (a: Partial<RecordEnd>, b: Partial<RecordEnd>): boolean =>
+  (a.expires_at ?? null) === (b.expires_at ?? null);
 
 export const rowOf = (record: RemoteRecord): RowValues => ({
   remote_id: record.remoteId,
@@ -72,6 +103,9 @@ const agrees = (row: CacheRow, record: RemoteRecord): boolean =>
   (row.extra ?? null) === (record.extra ?? null) &&
   (row.read_only_reason ?? null) === reasonOf(record) &&
   (record.remark === undefined || row.remark === record.remark);
+
+/** What the provider may know nothing of. */
+const ownOf = ({ remark, expires_at = null }: CacheRow) => ({ remark, expires_at });
 
 type Content = Pick<CacheRow, 'host' | 'type' | 'value' | 'line' | 'priority'>;
 /** What makes two records the same one; then, of what is left, those whose priority was changed at the provider. */
@@ -145,7 +179,7 @@ export async function difference(
     if (!row || !left.delete(row)) return false;
     const rekeyed = row.remote_id !== record.remoteId;
     if (!agrees(row, record))
-      update.push({ id: row.id, host: row.host, rekeyed, values: { remark: row.remark, ...rowOf(record) } });
+      update.push({ id: row.id, host: row.host, rekeyed, values: { ...ownOf(row), ...rowOf(record) } });
     return true;
   };
   let rest = await those(distinct(remote), (record) => !take(byRemoteId.get(record.remoteId), record));

@@ -4,7 +4,7 @@ import { DomainStateRepository } from '../domains/domain-state.repository.js';
 import { now } from '../platform/common/clock.js';
 import type { SqlValue } from '../platform/database/db.js';
 import { type Counted, DnsRecordsRepository, type StoredRecord } from './dns-records.repository.js';
-import type { CacheRow, Difference, RowValues } from './reconcile.js';
+import { type CacheRow, type Difference, endAlike, endOf, type RecordEnd, type RowValues } from './reconcile.js';
 import { RecordCountsRepository } from './record-counts.repository.js';
 
 export { rowOfRecord, type StoredRecord } from './dns-records.repository.js';
@@ -14,6 +14,9 @@ export interface Written {
   id: number | null;
   row: RowValues & { remark: string };
 }
+
+/** What only we know of a record, where its provider keeps no remarks. */
+export type Own = Partial<RecordEnd> & { remark: string };
 
 /** The table of cached records. Nothing here asks who may, or talks to a provider. */
 @Injectable()
@@ -48,7 +51,7 @@ export class RecordCache {
     return this.rows.around(domainId, hosts, ids);
   }
 
-  /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
+  /** All rows of a domain with what is compared with the provider, or part of versions: of a large zone no more. */
   following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
     return this.rows.following(domainId, manager);
   }
@@ -150,17 +153,26 @@ export class RecordCache {
     return new Map(rows.map((row) => [row.remote_id as string, row.id]));
   }
 
-  /** Gives a row its remark, unless somebody gave it another one meanwhile. @returns the row before; null: it stays */
-  async remark(
+  /**
+   * Gives a row its remark and its end, unless somebody gave it others meanwhile.
+   * @returns the row before and after; null: it stays
+   */
+  async own(
     manager: EntityManager,
     domainId: number,
     id: number,
-    { from, to: remark }: { from: string; to: string },
-  ): Promise<StoredRecord | null> {
-    const row = await this.rows.one(domainId, id, manager);
-    if (row?.remark !== from || remark === from) return null;
-    await this.rows.remark(manager, row, remark);
-    return row;
+    { from, to }: { from: Own; to: Own },
+  ): Promise<{ before: StoredRecord; after: StoredRecord } | null> {
+    const before = await this.rows.one(domainId, id, manager);
+    if (!before) return null;
+    const after = {
+      ...before,
+      ...(before.remark === from.remark && { remark: to.remark }),
+      ...(endAlike(before, from) && !endAlike(from, to) && endOf(to)),
+    };
+    if (after.remark === before.remark && endAlike(after, before)) return null;
+    await this.rows.own(manager, after);
+    return { before, after };
   }
 
   /** How many records of some types a domain has. */

@@ -16,6 +16,8 @@ import { SEARCH_LENGTH } from './record-search.js';
 @Index('dns_records_any_type_ix', ['type', 'id'])
 // pages in the order of ids, too: with an index of their own for them, MariaDB would read whole rows to search them
 @Index('dns_records_search_ix', ['domain_id', 'id', 'search'])
+// which ones have ended
+@Index('dns_records_ends_ix', ['expires_at', 'id'])
 export class CachedRecord {
   @Id() id!: number;
   @Int() domain_id!: number;
@@ -35,6 +37,11 @@ export class CachedRecord {
   @Bool() enabled!: boolean;
   @Str(ROOM.remark) remark!: string;
   @Bool() read_only!: boolean;
+  /** see `RecordEnd` */
+  @Utc({ nullable: true }) expires_at!: string | null;
+  @Int({ nullable: true }) end_maker_id!: number | null;
+  @Int({ nullable: true }) end_maker_token_id!: number | null;
+  @Text({ nullable: true }) end_hold_reason!: string | null;
   /** see `DnsRecord.extra` */
   @Text({ nullable: true }) extra!: string | null;
   /** why it is read-only */

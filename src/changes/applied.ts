@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { endOf } from '../cache/reconcile.js';
 import { type RecordCache, rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
 import type { DnsRecord } from '../dns/record.js';
 import { now } from '../platform/common/clock.js';
@@ -51,7 +52,10 @@ export async function commitApplied(
   const ids = await cache.write(
     manager,
     domainId,
-    written.map(({ id, row }) => ({ id, row: { ...rowOfRecord(row), read_only_reason: null, remark: row.remark } })),
+    written.map(({ id, row }) => ({
+      id,
+      row: { ...rowOfRecord(row), ...endOf(row), read_only_reason: null, remark: row.remark },
+    })),
     at,
   );
   for (const [i, { net, held }] of left.entries()) {

@@ -8,6 +8,7 @@ import { CancelService } from './cancel.service.js';
 import { ChangeSets } from './change-sets.js';
 import { ChangeCommits } from './commit.service.js';
 import { Places } from './edits/edit.js';
+import { EndedRecords } from './ended-records.service.js';
 import { ChangeEngine } from './engine.service.js';
 import { ChangeExecutor } from './executor.service.js';
 import { ChangeGate } from './gate/change-gate.service.js';
@@ -49,6 +50,7 @@ import { ChangeRetention } from './retention.service.js';
     PastRepository,
     Versions,
     ResumeService,
+    EndedRecords,
     ChangeRetention,
     LocalOnlyRecords,
     FoundChanges,

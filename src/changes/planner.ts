@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { makerOf } from '../access/maker.js';
 import type { Connection } from '../accounts/provider-connections.js';
 import type { Actor } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
@@ -112,7 +113,8 @@ export class Planner {
     positions?: readonly number[],
   ): Promise<Plan | { hosts: string[] }> {
     const named = !('hosts' in edits);
-    const copy = new WorkingCopy(connection.definition, domain, rows, mayRead(actor, domain), named);
+    const maker = actor === 'system' ? undefined : makerOf(actor);
+    const copy = new WorkingCopy(connection.definition, domain, rows, mayRead(actor, domain), named, maker);
     const planned: Planned[] = [];
     for (const edit of 'hosts' in edits ? await edits.of(rows, foreign) : edits) {
       planned.push(copy.plan(edit, positions?.[planned.length] ?? planned.length));

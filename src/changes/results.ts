@@ -152,6 +152,6 @@ export function storedResult(
 /** What an edit that failed meant to make, its value as it would have been shown. */
 const wanted = (after: StoredRecord | null) => {
   if (!after) return null;
-  const { host, type, ttl, line, proxied, priority, weight, enabled, remark } = after;
-  return { host, type, value: shownValue(after), ttl, line, proxied, priority, weight, enabled, remark };
+  const { host, type, ttl, line, proxied, priority, weight, enabled, remark, expires_at } = after;
+  return { host, type, value: shownValue(after), ttl, line, proxied, priority, weight, enabled, remark, expires_at };
 };

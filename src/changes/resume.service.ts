@@ -18,7 +18,7 @@ import { ChangeEngine } from './engine.service.js';
 import type { ChangeSet, RecordChange } from './history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
 import { type LeftChange, RecordChangesRepository } from './history/record-changes.repository.js';
-import { patchOf, stateOf } from './history/states.js';
+import { creationOf, patchOf, stateOf } from './history/states.js';
 import { actorOf } from './history/who.js';
 import { hostsOf } from './in-doubt/evidence.js';
 import { InDoubtChanges, LIST_LIFE_MS } from './in-doubt/in-doubt-changes.js';
@@ -183,9 +183,8 @@ function editOf(left: LeftChange): Edit {
     const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== before[key]);
     return { op: 'update', id, patch: Object.fromEntries(keys.map((key) => [key, after[key]])) };
   }
-  const { remote_id: _, read_only: __, remark, ...record } = state;
   const { host: _h, type: _t, value: _v, ...patch } = after;
-  return { op: 'upsert', record, patch, ttlGiven: true, remark, wasCreate: op === 'create' };
+  return { op: 'upsert', ...creationOf(state), patch, wasCreate: op === 'create' };
 }
 
 /** Stored changes in pieces of at most so many, and of at most so many names where these are tied by nothing. */

@@ -153,12 +153,12 @@ class Reading {
   }
 }
 
-const FIELDS = ['ttl', 'priority', 'weight', 'line', 'proxied', 'enabled', 'remark'] as const;
+const FIELDS = ['ttl', 'priority', 'weight', 'line', 'proxied', 'enabled', 'remark', 'expires_at'] as const;
 
 /** The fields of a record that its document gives. */
 function said(body: RecordInput, record: DnsRecord): RecordInput {
   const { host, type, value } = record;
-  const all = { ...record, remark: body.remark };
+  const all = { ...record, remark: body.remark, expires_at: body.expires_at };
   const given = FIELDS.filter((field) => {
     const one = body[field] ?? (field === 'priority' ? body.mx : null);
     return (one ?? null) !== null && (all[field] ?? null) !== null;

@@ -239,6 +239,8 @@ function written(me: Caller, domain: OpenDomain, row: StoredRecord, sent: Record
     priority: told(sent.priority ?? sent.mx ?? sent.value, view.priority, null),
     weight: told(sent.weight, view.weight, null),
     remark: sent.remark ?? '',
+    expires_at: sent.expires_at ?? null,
+    end_hold_reason: null,
   };
 }
 

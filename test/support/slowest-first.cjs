@@ -25,6 +25,7 @@ const SLOWEST = [
   'access-matrix',
   'account-pauses',
   'long-lists',
+  'records-end',
   'notifications',
   'drain',
   'schema-grows',

@@ -20,7 +20,7 @@ const change = (more: Partial<InDoubtChange>): InDoubtChange => ({
   host_before: null,
   before: null,
   after: null,
-  remark: null,
+  own: null,
   expected: null,
   settle_after: SURE,
   late: null,
@@ -69,7 +69,7 @@ describe('what a list proves of a change in doubt', () => {
   });
 
   it('an update of the remark: the remark, where the provider keeps it', () => {
-    const noted = change({ before: OLD, after: OLD, remark: { from: '', to: 'noted' } });
+    const noted = change({ before: OLD, after: OLD, own: { from: { remark: '' }, to: { remark: 'noted' } } });
     assert.deepEqual(proofs(noted, [remote('a', '192.0.2.1', { remark: '' })]), ['unknown', 'failed']);
     assert.deepEqual(proofs(noted, [remote('a', '192.0.2.1', { remark: 'noted' })]), ['applied a', 'applied a']);
   });

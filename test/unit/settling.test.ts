@@ -86,7 +86,7 @@ class Model {
       host_before: was?.host ?? null,
       before: was,
       after,
-      remark: null,
+      own: null,
       expected,
       settle_after: at(this.time + SURE),
       late: null,
@@ -127,7 +127,7 @@ class Model {
     this.step();
     await this.sync();
     assert.deepEqual(this.inDoubt, []);
-    const bare = ({ remark, ...values }: RowValues) => values;
+    const bare = ({ remark, expires_at, ...values }: RowValues) => values;
     const held = this.rows.filter((r) => r.remote_id !== null).map(({ id, ...values }) => bare(values));
     const byId = (a: RowValues, b: RowValues) => (String(a.remote_id) < String(b.remote_id) ? -1 : 1);
     assert.deepEqual(held.toSorted(byId), [...this.provider.values()].map((r) => bare(rowOf(r))).toSorted(byId));

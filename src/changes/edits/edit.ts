@@ -16,6 +16,8 @@ export interface NewRecord {
   /** a TTL was named; one that was not gives way to that of the set which the record joins */
   ttlGiven: boolean;
   remark: string;
+  /** when it is deleted; left out: never */
+  expires_at?: string | null | undefined;
   /** the id of a record that was deleted, which comes back */
   revives?: number;
 }
@@ -73,16 +75,16 @@ export class Places {
 /** @throws InvalidRecord naming all fields that are wrong */
 export function creation({ definition, zone, defaultTtl }: Place, input: OrUndefined<RecordInput>): NewRecord {
   const record = newRecord(definition, zone, input, defaultTtl);
-  return { record, ttlGiven: (input.ttl ?? null) !== null, remark: input.remark ?? '' };
+  return { record, ttlGiven: (input.ttl ?? null) !== null, remark: input.remark ?? '', expires_at: input.expires_at };
 }
 
 /** @throws InvalidRecord naming all fields that are wrong */
 export function upsert(place: Place, input: OrUndefined<RecordInput>): Edit {
-  const { ttl, priority, mx, weight, proxied, line, remark, enabled } = input;
+  const { ttl, priority, mx, weight, proxied, line, remark, enabled, expires_at } = input;
   const made = creation(place, input);
   const given = priority ?? mx ?? (carriesPriority(made.record.type, input.value) ? made.record.priority : undefined);
   const named = { ttl, priority: given ?? undefined, weight, proxied, line, remark, enabled: enabled ?? true };
-  return { op: 'upsert', ...made, patch: defined(named) };
+  return { op: 'upsert', ...made, patch: { ...defined(named), ...(expires_at !== undefined && { expires_at }) } };
 }
 
 /** @throws InvalidRecord where two words for one thing say different things */

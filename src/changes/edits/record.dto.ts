@@ -5,13 +5,16 @@ import type { StoredRecord } from '../../cache/record-cache.js';
 import { toUnicode } from '../../dns/names.js';
 import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES, readRecord, shownValue } from '../../dns/record.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
+import { now } from '../../platform/common/clock.js';
 import { fieldError } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/hash.js';
 import { TakesBack } from '../../platform/common/read-only.js';
-import { alsoJudge } from '../../platform/common/validation.js';
+import { alsoJudge, IsTime, parseTime } from '../../platform/common/validation.js';
 import { type FieldError } from '../../platform/common/words/codes.js';
 
 const TYPES = [...RECORD_TYPES, ...EXTRA_TYPES];
+/** As it is stored; what is no time is left for its rule. */
+const ToTime = () => Transform(({ value }) => (typeof value === 'string' ? (parseTime(value) ?? value) : value));
 const Upper = () => Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value));
 
 export const HOST_MISSING = fieldError('host', 'is required; use "@" for the root of the domain', 'required');
@@ -35,6 +38,13 @@ export class RecordView {
   remark!: string;
   /** shown, but not to be edited: a type or content that the service does not know */
   read_only!: boolean;
+  /** when it is deleted; null: it stays */
+  expires_at!: string | null;
+  /**
+   * why it stays though `expires_at` is over: the right of who set it has ended, or a guard of the domain keeps it.
+   * Another `expires_at`, or null, ends this
+   */
+  end_hold_reason!: string | null;
   /** why it is read-only; null where it is not, and until the next synchronisation after an upgrade */
   read_only_reason!: string | null;
   /** a change of it was sent to the provider, and it is not known yet whether it was applied */
@@ -91,6 +101,15 @@ class RecordFields {
   @IsString()
   @MaxLength(255)
   remark?: string;
+
+  /**
+   * the record is deleted then, at most a minute late, with the right of who sets this; takes the right to delete it.
+   * ISO 8601, in the future; null: it stays. Left out, an update leaves the end as it is
+   */
+  @IsOptional()
+  @ToTime()
+  @IsTime()
+  expires_at?: string | null;
 
   /** `false`: not in DNS; as by `PATCH status`, in one step with the rest */
   @IsOptional()
@@ -152,6 +171,8 @@ export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at
   enabled: row.enabled,
   remark: row.remark,
   read_only: row.read_only,
+  expires_at: row.expires_at ?? null,
+  end_hold_reason: row.end_hold_reason ?? null,
   read_only_reason: row.read_only ? (row.read_only_reason ?? null) : null,
   pending: row.pending,
   unicode_host: toUnicode(row.host),
@@ -162,8 +183,8 @@ export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at
 
 /** The entity tag of a record's answer: what a client may have seen of its state, without the times. */
 export const recordTag = (record: RecordView): string => {
-  const { host, type, value, ttl, line, proxied, priority, weight, enabled, remark } = record;
-  const state = [host, type, value, ttl, line, proxied, priority, weight, enabled, remark];
+  const { host, type, value, ttl, line, proxied, priority, weight, enabled, remark, expires_at } = record;
+  const state = [host, type, value, ttl, line, proxied, priority, weight, enabled, remark, expires_at];
   return `"${sha256(JSON.stringify(state)).slice(0, 32)}"`;
 };
 
@@ -201,7 +222,12 @@ export function mistakesOf({ host, name, type, value, ttl, priority }: RecordPat
   return readRecord(input, zone, open).mistakes;
 }
 
+/** What is wrong with the end that a record is given. */
+export const mistakeOfEnd = (end: string | null | undefined): FieldError[] =>
+  end && end <= now() ? [fieldError('expires_at', 'must be in the future', 'range')] : [];
+
 alsoJudge(RecordInput, (body) => [
+  ...mistakeOfEnd(body.expires_at),
   ...(body.host === undefined && body.name === undefined ? [HOST_MISSING] : []),
   ...mistakesOf(body),
 ]);

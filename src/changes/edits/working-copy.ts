@@ -1,14 +1,16 @@
+import type { Maker } from '../../access/maker.js';
+import { endAlike, endOf, NO_END, type RecordEnd } from '../../cache/reconcile.js';
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { AppError, errors } from '../../platform/common/errors.js';
+import { AppError, errors, InvalidRecord } from '../../platform/common/errors.js';
 import { assertUnchanged } from '../../platform/common/read-only.js';
 import { derivedId, keyText } from '../../providers/kit/rrsets/record-set.js';
 import type { Capabilities, Change, ProviderDefinition } from '../../providers/provider.js';
 import type { Action, RecordState } from '../../tokens/rules/token-rules.js';
 import type { Edit, EditOfRow, NewRecord, Upsert } from './edit.js';
-import { type RecordPatch, type RecordView, recordTag, recordView } from './record.dto.js';
+import { mistakeOfEnd, type RecordPatch, type RecordView, recordTag, recordView } from './record.dto.js';
 import { assertEditable, assertFits, changesOf, givesWay, mergedRecord, plainRecord } from './record-rules.js';
 
 /** A record on its way through a list of edits. */
@@ -77,6 +79,7 @@ export class WorkingCopy {
   /**
    * @param mayRead whether the caller may see a record that is in the way
    * @param byCaller the caller has named the records: those that rules hide do not exist for it
+   * @param maker by whose right records end that are given an end
    */
   constructor(
     private readonly definition: ProviderDefinition,
@@ -84,6 +87,7 @@ export class WorkingCopy {
     rows: readonly StoredRecord[],
     private readonly mayRead: (row: StoredRecord) => boolean,
     private readonly byCaller = true,
+    private readonly maker: Maker = { maker_id: null, maker_token_id: null },
   ) {
     for (const row of rows) this.add({ original: row, now: row, positions: [], guarded: false, movesTtl: false });
   }
@@ -140,14 +144,15 @@ export class WorkingCopy {
     throw errors.notFound('record');
   }
 
-  private create({ record, ttlGiven, remark, revives }: NewRecord): Judged {
+  private create({ record, ttlGiven, remark, expires_at, revives }: NewRecord): Judged {
     const after = { ...record };
     if (!ttlGiven) this.join(after);
     this.may('create', after);
     this.mayMoveTtl(after);
     assertFits(after, this.names.inTheWay(after), this.definition.capabilities, this.seen);
     const more = { domain_id: this.domain.id, remote_id: null, read_only: false, pending: false, remark };
-    const now = { ...after, ...more, id: -++this.created, updated_at: '', created_at: null };
+    const end = this.end(NO_END, expires_at, after);
+    const now = { ...after, ...more, ...end, id: -++this.created, updated_at: '', created_at: null };
     const entry: Entry = { original: null, now, positions: [], guarded: false, movesTtl: false };
     if (revives !== undefined) entry.revives = revives;
     this.add(entry);
@@ -170,28 +175,43 @@ export class WorkingCopy {
   private change(entry: Live, patch: RecordPatch, shown: RecordView): Judged {
     const before = entry.now;
     const changes = changesOf(patch, shown);
-    if (changes.size) assertEditable(before);
+    const { expires_at = before.expires_at ?? null } = patch;
+    if (changes.size || !endAlike(before, { expires_at })) assertEditable(before);
     assertUnchanged(patch, shown);
     const after = mergedRecord(this.definition, this.domain.name, before, patch, changes);
     const remark = patch.remark ?? before.remark;
-    if (equal(after, before)) {
-      // it may be another one by now: nothing to do cannot be said
-      if (before.pending)
-        throw errors.conflict('record_unclear', {}, this.seen(before) ? { id: before.id } : undefined);
-      const noted = remark === before.remark ? before : { ...before, remark };
-      entry.now = noted;
-      return { entry, before, after: noted };
-    }
+    const end = this.end(before, expires_at, after);
+    if (equal(after, before)) return this.note(entry, { ...end, remark });
     if (this.entersSet(before, after) && (patch.ttl ?? null) === null) this.join(after, entry);
     this.may('update', after);
     this.mayMoveTtl(after, entry);
     // a record that only goes is in nobody's way
     if (after.enabled || !sameRecord(after, before))
       assertFits(after, this.names.inTheWay(after, entry), this.definition.capabilities, this.seen);
-    const now = { ...before, ...after, remark };
+    const now = { ...before, ...after, ...end, remark };
     this.set(entry, now);
     this.alignTtl(entry, now);
     return { entry, before, after: now };
+  }
+
+  /** The end that a record is given; who sends it as it is stays out of it. @throws InvalidRecord; AppError 403001 */
+  private end(before: Partial<RecordEnd>, given: string | null | undefined, record: DnsRecord): RecordEnd {
+    if (given === undefined || endAlike(before, { expires_at: given })) return endOf(before);
+    if (given === null) return NO_END;
+    const wrong = mistakeOfEnd(given);
+    if (wrong.length) throw new InvalidRecord(wrong);
+    this.may('delete', record);
+    const { maker_id: end_maker_id, maker_token_id: end_maker_token_id } = this.maker;
+    return { ...NO_END, expires_at: given, end_maker_id, end_maker_token_id };
+  }
+
+  /** Changes at most what only we know of a record. @throws AppError 409001 */
+  private note(entry: Live, own: RecordEnd & Pick<StoredRecord, 'remark'>): Judged {
+    const before = entry.now;
+    // it may be another one by now: nothing to do cannot be said
+    if (before.pending) throw errors.conflict('record_unclear', {}, this.seen(before) ? { id: before.id } : undefined);
+    if (own.remark !== before.remark || !endAlike(own, before)) entry.now = { ...before, ...own };
+    return { entry, before, after: entry.now };
   }
 
   /** Whether a record comes to a set in which the provider did not hold it before. */
@@ -315,7 +335,12 @@ const equal = (a: DnsRecord, b: DnsRecord): boolean =>
 
 /** Whether a record comes out of a list as it went in. */
 export const isIdle = ({ before, after, change }: Net): boolean =>
-  !change && before !== null && after !== null && before.remark === after.remark && equal(plainRecord(before), after);
+  !change &&
+  before !== null &&
+  after !== null &&
+  before.remark === after.remark &&
+  endAlike(before, after) &&
+  equal(plainRecord(before), after);
 
 /** One name: its records, those of one content, and those of one type and line. */
 interface Name {

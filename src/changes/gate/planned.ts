@@ -2,7 +2,7 @@ import type { StoredRecord } from '../../cache/record-cache.js';
 import { due, turn } from '../../platform/common/turns.js';
 import type { Edit } from '../edits/edit.js';
 import type { Net } from '../edits/working-copy.js';
-import { type ChangedState, patchOf, sameState } from '../history/states.js';
+import { type ChangedState, creationOf, patchOf, sameState } from '../history/states.js';
 
 export type PlanOp = 'create' | 'update' | 'delete';
 
@@ -49,7 +49,8 @@ export async function changesOf({ nets, moved }: Planned): Promise<ListedChange[
   return changes;
 }
 
-const stateOf = ({ remark, ...row }: StoredRecord): ChangedState => {
+/** Of its end the time: by whose right it ends is known when it is carried out. */
+const stateOf = ({ remark, end_maker_id: _m, end_maker_token_id: _t, end_hold_reason: _h, ...row }: StoredRecord) => {
   const { id: _, domain_id: __, pending: ___, updated_at: _u, created_at: _c, read_only_reason: _r, ...state } = row;
   return { ...state, extra: state.extra ?? null, remark };
 };
@@ -66,8 +67,7 @@ export const hostsOf = ({ before, after }: { before: Named | null; after: Named 
 /** The edit that makes a planned change, if the record is still what it was planned on. */
 export function editOf({ op, recordId, before, after }: Change): Edit {
   if (op === 'delete' || !after) return { op: 'delete', id: recordId ?? 0, ifMatch: '*' };
-  const { remote_id: _, read_only: __, remark, ...record } = after;
-  if (!before) return { op: 'create', record, ttlGiven: true, remark, ...(recordId !== null && { revives: recordId }) };
+  if (!before) return { op: 'create', ...creationOf(after), ...(recordId !== null && { revives: recordId }) };
   const [from, to] = [patchOf(before), patchOf(after)];
   const keys = (Object.keys(to) as (keyof typeof to)[]).filter((key) => to[key] !== from[key]);
   return {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { RowValues } from '../../cache/reconcile.js';
+import type { Own } from '../../cache/record-cache.js';
 import { Db, marks } from '../../platform/database/db.js';
 import type { Late } from '../../platform/outbound/outbound-error.js';
 import type { ChangedHosts } from './change-set.entity.js';
@@ -20,8 +21,8 @@ export interface InDoubtChange {
   before: RowValues | null;
   /** null after a deletion, and as `before` */
   after: RowValues | null;
-  /** of the row before and after; null: as `after` */
-  remark: { from: string; to: string } | null;
+  /** what only we know of the row before and after; null: as `after` */
+  own: { from: Own; to: Own } | null;
   /** see `RecordChange.expected` */
   expected: string | null;
   /** only a list that was begun after this proves that it was not applied */
@@ -29,7 +30,7 @@ export interface InDoubtChange {
   /** whether the provider may still carry it out until then, though something of it be seen (`again`) */
   late: Late;
 }
-type InDoubtRow = Omit<InDoubtChange, 'before' | 'after' | 'remark' | 'atomic'> &
+type InDoubtRow = Omit<InDoubtChange, 'before' | 'after' | 'own' | 'atomic'> &
   StoredStates & { atomic: boolean | number };
 
 /** Changes of which nobody knows whether they were applied. */

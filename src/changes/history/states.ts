@@ -1,5 +1,6 @@
-import type { RowValues } from '../../cache/reconcile.js';
+import { endAlike, endOf, type RowValues } from '../../cache/reconcile.js';
 import { shownValue } from '../../dns/record.js';
+import type { NewRecord } from '../edits/edit.js';
 import { defined } from '../edits/record-rules.js';
 import type { ChangedRecord } from './change-set.entity.js';
 
@@ -15,7 +16,9 @@ export function storedState(row: Row | null): [state: string | null, value: stri
   const { remote_id, host, type, ttl, line, proxied, priority, weight, enabled, read_only, remark, value } = row;
   const extra = row.extra ?? null;
   const state = { remote_id, host, type, ttl, line, proxied, priority, weight, enabled, read_only, extra, remark };
-  return [JSON.stringify(state), value];
+  // why it is held says nothing of the record
+  const { end_hold_reason: _, ...end } = endOf(row);
+  return [JSON.stringify({ ...state, ...(end.expires_at && end) }), value];
 }
 
 /** What such columns hold; null: there was no record. */
@@ -37,6 +40,7 @@ export function sameState(a: Row | null, b: Row | null): boolean {
     a.enabled === b.enabled &&
     a.read_only === b.read_only &&
     a.remark === b.remark &&
+    endAlike(a, b) &&
     (a.extra ?? null) === (b.extra ?? null)
   );
 }
@@ -47,5 +51,12 @@ export function patchOf(state: ChangedState) {
   return {
     ...{ host, type, value: shownValue({ type, value }), ttl, line, proxied, enabled, remark },
     ...defined({ weight, priority }),
+    expires_at: state.expires_at ?? null,
   };
+}
+
+/** A state as a new record that is like it; who makes it is who says when it ends. */
+export function creationOf({ remote_id: _, read_only: __, read_only_reason: ___, ...state }: ChangedState): NewRecord {
+  const { remark, expires_at, end_maker_id: _m, end_maker_token_id: _t, end_hold_reason: _h, ...record } = state;
+  return { record, ttlGiven: true, remark, expires_at };
 }

@@ -71,9 +71,9 @@ export function expectations(changes: readonly InDoubtChange[], begun: string): 
  * Whether a record is all that a change was to make of it: the remark counts where the provider keeps it, and what the
  * change left as it was may be something else by now, be it by another change of the list.
  */
-const says = (record: RemoteRecord, { before, after, remark }: InDoubtChange): boolean => {
+const says = (record: RemoteRecord, { before, after, own }: InDoubtChange): boolean => {
   if (after === null || !sameRecord(record, after)) return false;
-  if (record.remark !== undefined && remark && record.remark !== remark.to) return false;
+  if (record.remark !== undefined && own && record.remark !== own.to.remark) return false;
   const fields = ['ttl', 'proxied', 'weight', 'enabled'] as const;
   return fields.every((field) => record[field] === after[field] || before?.[field] === after[field]);
 };

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
-import { RecordCache } from '../../cache/record-cache.js';
+import { endOf } from '../../cache/reconcile.js';
+import { type Own, RecordCache } from '../../cache/record-cache.js';
 import { SharedZones } from '../../domains/shared-zones.service.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { CODES } from '../../platform/common/words/codes.js';
@@ -142,9 +143,9 @@ export class InDoubtChanges {
     return rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
       const before = state(state_before, value_before);
       const after = state(state_after, value_after);
-      const remark = after && { from: before?.remark ?? '', to: after.remark };
+      const own = after && { from: ownOf(before), to: ownOf(after) };
       const states = { before: before?.values ?? null, after: after?.values ?? null };
-      return { ...row, ...states, remark, atomic: Boolean(row.atomic) };
+      return { ...row, ...states, own, atomic: Boolean(row.atomic) };
     });
   }
 
@@ -251,3 +252,5 @@ function state(json: string | null, value: string | null): { values: InDoubtChan
   const { remark, ...values } = JSON.parse(json) as ChangedRecord;
   return { values: { ...values, value }, remark };
 }
+
+const ownOf = (one: ReturnType<typeof state>): Own => ({ ...endOf(one?.values ?? {}), remark: one?.remark ?? '' });

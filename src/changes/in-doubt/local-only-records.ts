@@ -86,12 +86,12 @@ function fold(rows: Set<Row>, changes: readonly InDoubtChange[]) {
   const made = new Map<InDoubtChange, Row | null>();
   const gone: number[] = [];
   for (const change of changes) {
-    const { before, after, remark } = change;
+    const { before, after, own } = change;
     const old = before ? find(rows, change, before) : null;
     if (old === undefined) return null;
     if (old) rows.delete(old);
     if (!after && old?.id != null) gone.push(old.id);
-    const row = after && { ...after, id: old?.id ?? null, remark: remark?.to ?? '' };
+    const row = after && { ...after, id: old?.id ?? null, remark: own?.to.remark ?? '' };
     if (!enters(rows, row)) return null;
     made.set(change, row);
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { CacheRow } from '../../cache/reconcile.js';
+import { type CacheRow, endOf } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
 import type { InDoubtChange } from '../history/in-doubt.repository.js';
 import type { judge } from './evidence.js';
@@ -41,7 +41,7 @@ export class Settling {
     steps: Steps,
   ): Promise<Settled & { claims: Claims }> {
     const applied = await this.rowsOf(manager, domainId, verdicts);
-    for (const [change, id] of applied) if (id !== null) await this.remark(manager, domainId, id, change, steps);
+    for (const [change, id] of applied) if (id !== null) await this.own(manager, domainId, id, change, steps);
     const not = [...verdicts].flatMap(([change, verdict]) => (verdict.applied ? [] : [{ change, gone: verdict.gone }]));
     const failed = not.map(({ change }) => change);
     const gone = new Set(not.flatMap((one) => (one.gone ? [one.change.id] : [])));
@@ -66,18 +66,19 @@ export class Settling {
     return applied;
   }
 
-  /** The one part of a record that no list of a provider contains. */
-  private async remark(
+  /** What of a record no list of a provider contains. */
+  private async own(
     manager: EntityManager,
     domainId: number,
     id: number,
-    { remark }: InDoubtChange,
+    { own }: InDoubtChange,
     steps: Steps,
   ): Promise<void> {
-    const noted = remark && (await this.cache.remark(manager, domainId, id, remark));
+    const noted = own && (await this.cache.own(manager, domainId, id, own));
     if (!noted) return;
-    const { before = noted, after = noted } = steps.get(id) ?? {};
-    steps.set(id, { recordId: id, before, after: after && { ...after, remark: remark.to } });
+    const { before = noted.before, after = noted.before } = steps.get(id) ?? {};
+    const { remark } = noted.after;
+    steps.set(id, { recordId: id, before, after: after && { ...after, remark, ...endOf(noted.after) } });
   }
 }
 

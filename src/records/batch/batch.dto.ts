@@ -74,8 +74,8 @@ export class BatchInput {
   comment?: string;
 }
 
-// each has at most 22 fields, and counts itself
-hasRoom(BatchInput, MAX_CHANGES * 23, 'changes');
+// each has at most 24 fields, and counts itself
+hasRoom(BatchInput, MAX_CHANGES * 25, 'changes');
 
 export class BatchQuery extends IntentQuery {
   /** seconds that a list of more than 200 changes is waited for; default 0 */

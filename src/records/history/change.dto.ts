@@ -133,6 +133,8 @@ export class ChangedRecordView {
   weight!: number | null;
   enabled!: boolean;
   remark!: string;
+  /** when it is deleted; null: it stays */
+  expires_at!: string | null;
 }
 
 class ChangeError {

@@ -1,11 +1,12 @@
 import type { ChangedRecordView } from './change.dto.js';
 
 /** What stands beside a record that a line of a zone file has no place for. */
-const beside = ({ line, weight, proxied, remark }: ChangedRecordView): string => {
+const beside = ({ line, weight, proxied, remark, expires_at: end }: ChangedRecordView): string => {
   const words = [
     ...(line === 'default' ? [] : [`line ${line}`]),
     ...(weight === null ? [] : [`weight ${weight}`]),
     ...(proxied ? ['proxied'] : []),
+    ...(end ? [`until ${end}`] : []),
     ...(remark ? [JSON.stringify(remark)] : []),
   ];
   return words.length ? ` ; ${words.join(', ')}` : '';

@@ -10,5 +10,6 @@ export const ownWords = (door: Door): boolean => OWN_WORDS.includes(door);
 /** A state of a record as clients see it. */
 export function shownState(state: ChangedState): ChangedRecordView {
   const { host, type, ttl, line, proxied, priority, weight, enabled, read_only, remark } = state;
-  return { host, type, value: shownValue(state, read_only), ttl, line, proxied, priority, weight, enabled, remark };
+  const fields = { ttl, line, proxied, priority, weight, enabled, remark, expires_at: state.expires_at ?? null };
+  return { host, type, value: shownValue(state, read_only), ...fields };
 }

@@ -5,13 +5,14 @@ import { RecordCache } from '../../cache/record-cache.js';
 import { type Edit, type Place, Places, upsert } from '../../changes/edits/edit.js';
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
-import { type ChangedState, patchOf, sameState, stateOf } from '../../changes/history/states.js';
+import { type ChangedState, creationOf, patchOf, sameState, stateOf } from '../../changes/history/states.js';
 import { mayRead } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
 import type { DnsRecord } from '../../dns/record.js';
 import { parseDocument } from '../../documents/parse-document.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
+import { now } from '../../platform/common/clock.js';
 import { errors, fieldErrorsOf } from '../../platform/common/errors.js';
 import { compileGlob } from '../../platform/common/patterns.js';
 import { due, turn } from '../../platform/common/turns.js';
@@ -134,7 +135,7 @@ export class PlanTargets {
       if (!sameState(there, after)) warnings.push(`${shown.type} ${shown.host} was changed since, and stays as it is`);
       else if (!before) edits.push({ op: 'delete', id: record_id });
       else if (!after) edits.push({ ...wantedOf(before, record_id), op: 'create' });
-      else edits.push({ op: 'update', id: record_id, patch: patchOf(before) });
+      else edits.push({ op: 'update', id: record_id, patch: patchOf(withoutPastEnd(before)) });
     }
     return { edits: deletionsFirst(edits), warnings, unchanged: 0 };
   }
@@ -195,10 +196,14 @@ async function written(place: Place, { format, text }: PlanDocument, warnings: s
 
 /** @param id that it had; undefined: it is another record */
 function wantedOf(state: ChangedState | (CacheRow & { extra: null }), id: number | undefined): Wanted {
-  const { remote_id: _, read_only: __, remark, ...record } = state as ChangedState;
-  const { host: _h, type: _t, value: _v, ...patch } = patchOf(state as ChangedState);
-  return { op: 'upsert', record, patch, ttlGiven: true, remark, ...(id !== undefined && { revives: id }) };
+  const wanted = withoutPastEnd(state as ChangedState);
+  const { host: _h, type: _t, value: _v, ...patch } = patchOf(wanted);
+  return { op: 'upsert', ...creationOf(wanted), patch, ...(id !== undefined && { revives: id }) };
 }
+
+/** A record that comes back stays, where it would have ended by now. */
+const withoutPastEnd = (state: ChangedState): ChangedState =>
+  state.expires_at && state.expires_at <= now() ? { ...state, expires_at: null } : state;
 
 function scopeOf({ types, hosts }: PlanInput): Scope {
   const ofTypes = types && new Set(types.map((type) => type.toUpperCase()));

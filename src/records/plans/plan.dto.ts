@@ -120,7 +120,7 @@ export class PlanInput {
   @MaxLength(255)
   comment?: string;
 }
-hasRoom(PlanInput, MAX_LIST * 23, 'records');
+hasRoom(PlanInput, MAX_LIST * 25, 'records');
 
 export class PlanQuery extends PickType(PageQuery, ['page', 'limit']) {}
 

@@ -56,7 +56,10 @@ export class RrsetValue {
 
 @ApiExtraModels(RrsetValue)
 export class RrsetInput {
-  /** all values that the set shall have, as texts or with their fields; others go */
+  /**
+   * all values that the set shall have, as texts or with their fields; others go. A set has no `expires_at`: records of
+   * values that stay keep theirs, new values have none
+   */
   @Transform(({ value }) =>
     Array.isArray(value)
       ? value.map((one) => (typeof one === 'string' ? plainToInstance(RrsetValue, { value: one }) : one))

@@ -72,7 +72,7 @@ export class RrsetsService {
 
   /**
    * Makes the set what the values say, in one atomic list: values that stay keep their records, one that takes the
-   * place of another one keeps its id and remark.
+   * place of another one keeps its id and remark, not its end.
    * @throws AppError 400001, 403001, 409001, 412001; ProviderError
    */
   async put(
@@ -348,7 +348,8 @@ function editsOf(rows: readonly StoredRecord[], wanted: readonly NewRecord[]): E
   const moved = missing.splice(0, spare.length);
   const replaced = moved.map((one, i): Edit => {
     const { value, type } = one.record;
-    const patch = { ...patchOf(one), value: shownValue({ type, value }) };
+    // an end was set for the value that goes
+    const patch = { ...patchOf(one), value: shownValue({ type, value }), expires_at: null };
     return { op: 'update', id: (spare[i] as StoredRecord).id, patch };
   });
   const gone = [...left].filter((row) => row.read_only || !spare.slice(0, moved.length).includes(row));

@@ -39,6 +39,7 @@ import { Versions1764300000000 } from './1764300000000-versions.js';
 import { Plans1764310000000 } from './1764310000000-plans.js';
 import { KeptAnswers1764320000000 } from './1764320000000-kept-answers.js';
 import { RecordSearch1764330000000 } from './1764330000000-record-search.js';
+import { RecordEnds1764370000000 } from './1764370000000-record-ends.js';
 import { ChangeRules1764380000000 } from './1764380000000-change-rules.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
@@ -84,5 +85,6 @@ export const MIGRATIONS = [
   Plans1764310000000,
   KeptAnswers1764320000000,
   RecordSearch1764330000000,
+  RecordEnds1764370000000,
   ChangeRules1764380000000,
 ];

@@ -52,6 +52,7 @@ export const BODY_WORDS = {
   'must not be blank': '不能为空白',
   'must be a day, YYYY-MM-DD': '必须是日期，格式为 YYYY-MM-DD',
   'must be an ISO 8601 date and time': '必须是 ISO 8601 格式的日期和时间',
+  'must be in the future': '必须是将来的时间',
   'must be later than start_time': '必须晚于 start_time',
   'is not a day of the calendar': '不是日历上存在的日期',
   'must be an e-mail address': '必须是电子邮件地址',
