@@ -40,6 +40,7 @@ import { Plans1764310000000 } from './1764310000000-plans.js';
 import { KeptAnswers1764320000000 } from './1764320000000-kept-answers.js';
 import { RecordSearch1764330000000 } from './1764330000000-record-search.js';
 import { ChangeRules1764380000000 } from './1764380000000-change-rules.js';
+import { Approval1764390000000 } from './1764390000000-approval.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -85,4 +86,5 @@ export const MIGRATIONS = [
   KeptAnswers1764320000000,
   RecordSearch1764330000000,
   ChangeRules1764380000000,
+  Approval1764390000000,
 ];
