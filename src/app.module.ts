@@ -38,6 +38,7 @@ import { MetricsModule, MetricsServerModule } from './platform/metrics/metrics.m
 import { RedisModule } from './platform/redis/redis.module.js';
 import { TraceExportModule, TracesModule } from './platform/traces/traces.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
+import { WaitsInterceptor } from './records/plans/waits.interceptor.js';
 import { RecordsModule } from './records/records.module.js';
 import { SearchModule } from './records/search/search.module.js';
 import { SettingsModule } from './settings/settings.module.js';
@@ -98,6 +99,7 @@ import { UsersModule } from './users/users.module.js';
     // answers pass them in reverse order: audit (@Audited), deadline, waiting, location, envelope, Idempotency-Key
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: WaitsInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
     { provide: APP_INTERCEPTOR, useClass: PreferInterceptor },
     { provide: APP_INTERCEPTOR, useClass: DeadlineInterceptor },

@@ -82,6 +82,8 @@ export interface Intent {
   dryRun: boolean;
   /** guards that it means to meet */
   force: readonly string[];
+  /** why it is to be done in spite of a freeze */
+  override?: string | undefined;
 }
 
 /** Who sent a request, or `system` for a job. */

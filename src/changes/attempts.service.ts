@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import type { Connection } from '../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
@@ -83,6 +84,8 @@ export interface Course {
 
 /** The locks of a list: of its whole zone or of names, and the zone as they were got. */
 type Under = Pick<How, 'whole'> & { shared: SharedZone };
+/** and why it is made in spite of a freeze */
+type Let = Under & { override: string | undefined };
 
 /** What came of one attempt under locks: the list is done, or why it has to be planned again. */
 export type Attempt =
@@ -160,15 +163,11 @@ export class ChangeAttempts {
     const foreign = course.truth?.foreign(rows) ?? [];
     const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
-    if (!job.resumes) {
-      assertTaken(job, plan);
-      const { actor, domain, options } = job;
-      await this.gate.pass({ actor, domain, zone: under.shared, changes: await changesOf(plan), rows, options });
-    }
+    const override = job.resumes ? undefined : await this.passes(job, plan, rows, under.shared);
     const { ids } = under.shared;
     const until = inDoubt ? await this.inFlightUntil(job, ids, plan.nets, hosts) : null;
     if (until !== null) return { kind: 'in-flight', until, ids, hosts };
-    const finished = await this.carryOut(job, course, plan, rows, under, held);
+    const finished = await this.carryOut(job, course, plan, rows, { ...under, override }, held);
     return finished ? { kind: 'done', finished } : { kind: 'more-names', hosts: [] };
   }
 
@@ -199,7 +198,7 @@ export class ChangeAttempts {
     { stopping }: Course,
     { planned, nets }: Plan,
     rows: readonly StoredRecord[],
-    { whole, shared }: Under,
+    { whole, shared, override }: Let,
     held: Held,
   ): Promise<Finished | null> {
     const { actor, domain, connection, options } = job;
@@ -212,7 +211,7 @@ export class ChangeAttempts {
     const resumed = job.resumes !== null;
     const background = resumed || (job.accepted !== null && nets.length > FOREGROUND);
     const next = chunks[0] ?? [];
-    const onHold = await this.heldBack(job, next);
+    const onHold = await this.heldBack(job, next, shared);
     if (onHold) return onHold;
     // the process was paused, or lost its database: somebody else may have the names by now
     if (performance.now() >= held.heldUntil()) return null;
@@ -220,7 +219,7 @@ export class ChangeAttempts {
     const left = background && !resumed && !options.atomic;
     const first = left ? [] : next;
     const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt, sealed: connection.sealed };
-    const changeSet = await this.store(job, planned, nets, first, how);
+    const changeSet = await this.store(job, planned, nets, first, { ...how, override });
     if (changeSet === null) return resumed ? { changeSet, results: [], pieces } : null;
     if (background) this.answer(job, { changeSet, pieces });
     if (left) return { changeSet, results: [], pieces, left: { planned, pending: positionsOf(nets) } };
@@ -244,10 +243,22 @@ export class ChangeAttempts {
     return { changeSet, paused, pieces, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
 
-  /** Holds a list that goes on where who asked for it may not make its next piece any more; null: they may. */
-  private async heldBack({ resumes, domain }: Job, next: readonly Net[]): Promise<Finished | null> {
+  /**
+   * Holds a list that goes on where who asked for it may not make its next piece any more, and pauses it in a freeze;
+   * null: it may go on.
+   */
+  private async heldBack(
+    { resumes, domain, options }: Job,
+    next: readonly Net[],
+    { rules }: SharedZone,
+  ): Promise<Finished | null> {
     if (!resumes) return null;
     const { changeSet } = resumes;
+    const until = this.gate.waitsUntil(rules, next, options.override);
+    if (until !== null) {
+      await this.sets.freeze(changeSet, until);
+      return { changeSet, results: [], pieces: 0, paused: true };
+    }
     const refusal = await this.heldLists.refusal(changeSet, domain.id, next);
     if (!refusal) return null;
     await this.heldLists.hold(changeSet, domain.id, refusal, NOBODY);
@@ -261,6 +272,35 @@ export class ChangeAttempts {
     this.audit.notNeeded(actor);
     requestDeadline().lift();
     accepted(list);
+  }
+
+  /** Whether a list may go now. @returns why it goes in spite of a freeze @throws AppError; NeedsApproval */
+  private async passes(
+    job: Job,
+    plan: Plan,
+    rows: readonly StoredRecord[],
+    zone: SharedZone,
+  ): Promise<string | undefined> {
+    assertTaken(job, plan);
+    const { actor, domain, options } = job;
+    const list = { actor, domain, zone, changes: await changesOf(plan), rows, options };
+    return this.gate.pass(list, plan.nets, () => assertAllFit(plan.planned));
+  }
+
+  private overridden(
+    manager: EntityManager,
+    actor: Actor,
+    domain: OpenDomain,
+    changeSet: number,
+    reason: string,
+  ): Promise<void> {
+    return this.audit.write(manager, actor, {
+      action: 'changes.override',
+      domain,
+      target: { type: 'change_set', id: changeSet, name: domain.name },
+      after: { reason },
+      changeSet,
+    });
   }
 
   /** Until when the list has to wait for writes in flight; null: not at all. */
@@ -282,10 +322,16 @@ export class ChangeAttempts {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    how: How,
+    how: How & { override: string | undefined },
   ): Promise<number | null> {
     if (requestDeadline().isOver) throw errors.overdue();
-    if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, ...how });
+    if (!resumes) {
+      const stored = async (changeSet: number, manager: EntityManager) => {
+        await options.stored?.(changeSet, manager);
+        if (how.override !== undefined) await this.overridden(manager, actor, domain, changeSet, how.override);
+      };
+      return this.sets.open(actor, domain, planned, nets, first, { ...options, ...how, stored });
+    }
     const { changeSet } = resumes;
     return (await this.sets.takeUp(changeSet, planned, nets, first, how)) ? changeSet : null;
   }

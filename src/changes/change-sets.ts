@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { Principal } from '../access/access.js';
+import type { Maker } from '../access/maker.js';
 import type { Actor } from '../audit/audit.service.js';
 import type { StoredRecord } from '../cache/record-cache.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
@@ -32,6 +34,14 @@ export interface ListOptions {
   base?: Base;
   /** it was shown as a plan before */
   plan?: PlanPass;
+  /** in whose name it waits for an approval, where nobody asks for it at this moment */
+  maker?: Maker | undefined;
+  /** what it is for: of what waits for an approval just the newest does */
+  subject?: string;
+  /** who approved it: it does not wait once more */
+  approver?: Pick<Principal, 'userId' | 'username'> | undefined;
+  /** why it is made in spite of a freeze */
+  override?: string | undefined;
   /** what has to be stored with the list, in its transaction: what it throws refuses the list */
   stored?: (changeSet: number, manager: EntityManager) => Promise<void>;
   /** sets of which no edit is carried out where the provider holds other records of them than the cache */
@@ -106,7 +116,7 @@ export class ChangeSets {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    { background, left, whole, syncedAt, sealed, owner, door, comment, atomic, stored }: ListOptions & How,
+    { background, left, whole, syncedAt, sealed, owner, door, comment, atomic, stored, ...more }: ListOptions & How,
   ): Promise<number | null> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
@@ -127,6 +137,7 @@ export class ChangeSets {
       maker_id: null,
       maker_token_id: null,
       hold_reason: null,
+      ...permitted(more),
       confirmed_at: null,
       owner: left ? NOBODY : owner,
       state: 'open' as const,
@@ -276,6 +287,14 @@ export class ChangeSets {
     );
   }
 
+  /** Pauses a list that nobody works on until changes are not frozen any more; its time begins anew then. */
+  async freeze(id: number, until: string): Promise<void> {
+    await this.db.transaction(async (manager) => {
+      if ((await this.sets.ownerOf(id, manager)) !== NOBODY) return;
+      await this.sets.update(id, { paused_until: until, confirmed_at: until }, manager);
+    });
+  }
+
   /**
    * How long a list waits for its provider, longer and longer while nothing of it is applied; where nothing fails, it
    * goes on. @returns until when
@@ -315,6 +334,13 @@ export class ChangeSets {
     return { ...none, ...Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)])) };
   }
 }
+
+/** Who approved a list, and why it is made in spite of a freeze. */
+const permitted = ({ approver, override }: Pick<ListOptions, 'approver' | 'override'>) => ({
+  approver_id: approver?.userId ?? null,
+  approver: approver?.username ?? null,
+  override_reason: override ?? null,
+});
 
 /** Whether the provider may still carry it out. */
 const lateOf = ({ state, error }: Ended) => (state === 'unknown' && error instanceof OutboundError ? error.late : null);

@@ -24,6 +24,7 @@ import {
 import { ChangeSets, type ListOptions } from './change-sets.js';
 import { DryRun } from './dry-run.js';
 import type { Edit } from './edits/edit.js';
+import { NeedsApproval } from './gate/waits.js';
 import { mayRead } from './history/who.js';
 import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
 import { RecordSyncService } from './in-doubt/record-sync.service.js';
@@ -48,6 +49,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   private readonly running = new Set<Promise<unknown>>();
   private stopping = false;
   private carryOn: (changeSet: number, domainId: number) => Promise<void> = async () => {};
+  private ask: (job: Job, wish: NeedsApproval) => Promise<Error> = async (_job, wish) => wish;
 
   constructor(
     private readonly facts: ZoneFacts,
@@ -157,6 +159,11 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     this.carryOn = carryOn;
   }
 
+  /** Registers what stores lists that need an approval; it returns what their callers are told. */
+  asksBy(ask: ChangeEngine['ask']): void {
+    this.ask = ask;
+  }
+
   /**
    * Waits for the end of a list that is carried out piece by piece.
    * @param patience until when the caller waits; after that the plan, which may be large, is not kept
@@ -204,7 +211,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     };
     for (;;) {
       if (requestDeadline().isOver) throw errors.overdue();
-      const attempt: Attempt = await this.attempts.make(job, course);
+      const attempt: Attempt = await this.attempts.make(job, course).catch(async (error: unknown) => {
+        throw error instanceof NeedsApproval ? await this.ask(job, error) : error;
+      });
       switch (attempt.kind) {
         case 'done':
           return attempt.finished;

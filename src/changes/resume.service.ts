@@ -27,6 +27,8 @@ import { cancelled } from './results.js';
 
 /** ms between looks for lists that were left */
 const EVERY_MS = 15_000;
+/** longer ones are over at once */
+const MAX_SLEEP_MS = 2 ** 31 - 1;
 /** changes of one piece: other writers of the domain come in between two of them */
 const PIECE = 100;
 /**
@@ -58,6 +60,11 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
     this.engine.goesOnBy((id, domainId) => this.carryOn(id, domainId));
     // a start begins with what the last end left
     this.events.on('database.opened', () => this.wake());
+    // a freeze may be over sooner than it was when lists began to wait for its end
+    this.events.on('domain.rules.changed', async (id) => {
+      await this.rows.unfreeze(id);
+      this.wake();
+    });
     this.jobs.schedule('changes.resume', EVERY_MS, (signal) => this.look(signal));
   }
 
@@ -113,7 +120,8 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
 
   /** A list that is paused is not waited for the next look. */
   private wakeAt(time: string | null): void {
-    if (time !== null) void sleep(Date.parse(time) - timeMs() + 1, true).then(() => this.wake());
+    if (time !== null)
+      void sleep(Math.min(Date.parse(time) - timeMs() + 1, MAX_SLEEP_MS), true).then(() => this.wake());
   }
 
   /** Tries what is left, piece by piece, unless it is paused or held. @returns whether to look once more */
@@ -161,7 +169,8 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
     const positions = piece.map(({ position }) => position).toSorted((a, b) => a - b);
     const edits = (await this.changes.left(id, positions)).map(editOf);
     if (edits.length !== positions.length) return false;
-    const options = { door: set.door, comment: set.comment, atomic: Boolean(set.atomic) };
+    const override = set.override_reason ?? undefined;
+    const options = { door: set.door, comment: set.comment, atomic: Boolean(set.atomic), override };
     const all = { ...domain, access: systemAccess };
     const resumes = { changeSet: id, positions };
     return actingLater(() => this.engine.resume(actorOf(set), all, edits, options, resumes));

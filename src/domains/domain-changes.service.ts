@@ -16,7 +16,10 @@ import { Leases } from '../platform/database/leases.js';
 import { Events } from '../platform/events/events.js';
 import type { Conditions } from '../platform/http/conditions.js';
 import type { RemoteZone } from '../providers/provider.js';
-import { type ChangeRules, changeRulesOf, storedRules } from './change-rules/change-rules.js';
+import { Approvers } from '../teams/approvers.service.js';
+import { refusal } from './access-rights.js';
+import { rulesOf, wrongRules } from './change-rules/change-rules.dto.js';
+import { type ChangeRules, changeRulesOf, OWNERS, storedRules } from './change-rules/change-rules.js';
 import { assertSeen, type DomainDetail, type DomainInput, type DomainPatch } from './domain.dto.js';
 import { DomainPolicy, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
@@ -35,6 +38,7 @@ type Edited = Pick<DomainDetail, 'remark' | 'expires_at' | 'watch_certificates' 
 interface Edit {
   before: Edited;
   after: Edited;
+  rules: Partial<ChangeRules>;
   conditions: Conditions;
 }
 
@@ -46,6 +50,7 @@ export class DomainChanges {
     private readonly domains: DomainsRepository,
     private readonly shared: SharedZonesRepository,
     private readonly views: DomainsService,
+    private readonly approvers: Approvers,
     private readonly policy: DomainPolicy,
     private readonly accounts: AccountsService,
     private readonly blockers: DeletionBlockers,
@@ -107,7 +112,10 @@ export class DomainChanges {
     return this.whole(caller, id);
   }
 
-  /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was, 409001, 412001 */
+  /**
+   * Changes what is given.
+   * @throws AppError 400001 for a read-only field that differs; 403001 for what is for its owner; 409001; 412001
+   */
   async update(caller: Caller, domain: OpenDomain, patch: DomainPatch, conditions: Conditions): Promise<DomainDetail> {
     const detail = this.views.detail(signedIn(caller), domain);
     assertSeen(conditions, detail);
@@ -115,7 +123,11 @@ export class DomainChanges {
     const { remark, expires_at, watch_certificates, certificate_port } = domain;
     const own = { remark, expires_at, watch_certificates: Boolean(watch_certificates), certificate_port };
     const before = { ...own, ...changeRulesOf(domain) };
-    const after = { ...before, ...given(patch, ['guards', 'ttl_floor', 'require_if_match']) };
+    const rules = { ...given(patch, ['guards', 'ttl_floor', 'require_if_match']), ...rulesOf(patch) };
+    const after = { ...before, ...rules };
+    const wrong = wrongRules(patch);
+    if (wrong.length) throw errors.validation(wrong);
+    await this.assertOwners(signedIn(caller), domain, before, after);
     if (patch.remark !== undefined) after.remark = patch.remark ?? '';
     if (patch.watch_certificates && !before.watch_certificates) assertPublic(domain);
     if (patch.watch_certificates !== undefined) after.watch_certificates = patch.watch_certificates;
@@ -125,16 +137,16 @@ export class DomainChanges {
     const automatic = asked === null && domain.expires_source !== 'manual';
     if (patch.expires_at !== undefined && !automatic) after.expires_at = asked;
     if (same(before, after)) this.audit.notNeeded(caller);
-    else await this.write(caller, domain, { before, after, conditions });
+    else await this.write(caller, domain, { before, after, rules, conditions });
     return this.whole(caller, domain.id);
   }
 
-  private async write(caller: Caller, domain: OpenDomain, { before, after, conditions }: Edit): Promise<void> {
+  private async write(caller: Caller, domain: OpenDomain, { before, after, rules, conditions }: Edit): Promise<void> {
     const moved = after.expires_at !== before.expires_at;
     const source = after.expires_at === null ? null : 'manual';
     // unless it is changed here, the end of the registration follows the registry, and may be another by now
-    const { expires_at: end, remark, watch_certificates, certificate_port, ...rules } = after;
-    const own = { remark, watch_certificates, certificate_port, change_rules: storedRules(rules) };
+    const { expires_at: end, remark, watch_certificates, certificate_port } = after;
+    const own = { remark, watch_certificates, certificate_port };
     const expiry = { expires_at: end, expires_source: source, expires_checked_at: null, expiry_error: null };
     const changes = moved ? { ...own, ...expiry } : own;
     await this.db.transaction(async (manager) => {
@@ -142,7 +154,9 @@ export class DomainChanges {
       const now = await this.domains.find(domain.id, manager);
       if (!now) throw errors.notFound('domain');
       assertSeen(conditions, this.views.detail(signedIn(caller), { ...now, access: domain.access }));
-      await this.domains.update(domain.id, changes, manager);
+      // of two changes at once neither takes back what the other has set
+      const change_rules = storedRules({ ...changeRulesOf(now), ...rules });
+      await this.domains.update(domain.id, { ...changes, change_rules }, manager);
       await this.audit.write(manager, caller, {
         action: 'domain.update',
         domain,
@@ -151,8 +165,25 @@ export class DomainChanges {
         after,
       });
     });
+    if (Object.keys(rules).length) await this.events.emit('domain.rules.changed', domain.id);
     // the date of the registry is restored at once
     if (moved && !source && !domain.apart) await this.events.emit('domain.expiry.automatic', domain.name);
+  }
+
+  /** @throws AppError 403001 for rules changed by somebody who may not; 400001 for approvers that are not there */
+  private async assertOwners(
+    me: Principal,
+    domain: OpenDomain,
+    before: ChangeRules,
+    after: ChangeRules,
+  ): Promise<void> {
+    if (OWNERS.every((key) => same(before[key], after[key]))) return;
+    const verdict = this.policy.judgeDomain(me, domain.id, domain, 'own');
+    if (!verdict.allowed) throw refusal(verdict, `domain:${domain.id}:own`);
+    if (same(before.approval, after.approval)) return;
+    // it could take away what keeps it from changing records alone
+    if (me.token) throw errors.forbidden('approval_not_for_tokens');
+    await this.approvers.assertThere(me, after.approval);
   }
 
   /** What was just written, for who may write it. */

@@ -1,10 +1,30 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
 import { TakesBack } from '../platform/common/read-only.js';
-import { IsOmittable, IsTime, MAX_ID, Nested } from '../platform/common/validation.js';
+import { alsoJudge, IsOmittable, IsTime, MAX_ID, Nested, NestedList } from '../platform/common/validation.js';
 import { assertConditions, type Conditions, entityTag } from '../platform/http/conditions.js';
 import { CapabilitiesView } from '../providers/provider.dto.js';
+import {
+  ApprovalInput,
+  ApprovalView,
+  FreezeInput,
+  FreezeView,
+  WindowInput,
+  WindowView,
+  wrongRules,
+} from './change-rules/change-rules.dto.js';
 import { GUARD_MODES, type GuardKey, type GuardMode } from './change-rules/change-rules.js';
 
 export class DomainQuery extends PageQuery {
@@ -155,6 +175,12 @@ export class DomainDetail extends DomainView {
   ttl_floor!: number | null;
   /** whether updates and deletions of records need `If-Match` */
   require_if_match!: boolean;
+  /** which writes wait for an approval, and who may give it */
+  approval!: ApprovalView;
+  /** when no change is made; null: none is planned */
+  freeze!: FreezeView | null;
+  /** changes are made while one of them is open; none: at any time */
+  windows!: WindowView[];
   /** whether the caller may delete it here, which is for its owner and administrators */
   can_delete!: boolean;
   /** what its provider can do */
@@ -207,7 +233,27 @@ export class DomainPatch {
   @IsOmittable()
   @IsBoolean()
   require_if_match?: boolean;
+
+  /**
+   * which writes wait for an approval, and who may give it; as `freeze` and `windows` it is for the owner and for
+   * administrators, and not for tokens
+   */
+  @IsOmittable()
+  @Nested(() => ApprovalInput)
+  approval?: ApprovalInput;
+
+  /** no change is made then, by whatever way: 423002; null: none is planned */
+  @IsOptional()
+  @Nested(() => FreezeInput)
+  freeze?: FreezeInput | null;
+
+  /** changes are made while one of them is open, else 423002; none: at any time */
+  @IsOmittable()
+  @NestedList(() => WindowInput)
+  @ArrayMaxSize(50)
+  windows?: WindowInput[];
 }
+alsoJudge(DomainPatch, wrongRules);
 
 export class LineView {
   /** what a record has as `line` */
@@ -221,8 +267,8 @@ export class LineView {
 function stateOf(domain: DomainDetail) {
   const { id, account_id, remote_id, owner_id, status, remark, watch_certificates, certificate_port } = domain;
   const expires_at = domain.expires_source === 'manual' ? domain.expires_at : null;
-  const { guards, ttl_floor, require_if_match } = domain;
-  const rules = { guards, ttl_floor, require_if_match };
+  const { guards, ttl_floor, require_if_match, approval, freeze, windows } = domain;
+  const rules = { guards, ttl_floor, require_if_match, approval, freeze, windows };
   return {
     id,
     account_id,

@@ -27,6 +27,8 @@ const ENDLESS: ReadonlySet<NoticeEvent> = new Set([
   'audit.rule',
   'audit.checkpoint',
   'backup.failed',
+  'plan.waiting',
+  'plan.decided',
 ]);
 
 /** Writes notices into the outbox: a row for each channel that asks for them. `Courier` sends them. */

@@ -53,7 +53,7 @@ export class RecordsController {
    */
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'precondition', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'precondition', 'provider')
   @Conditional({
     'If-None-Match':
       '`*`: 412001 with the set found when something of that name and type is there, also where it was made at the provider',
@@ -84,7 +84,7 @@ export class RecordsController {
    */
   @Put(':record_id')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'precondition', 'unconditional', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'precondition', 'unconditional', 'provider')
   @IfMatch()
   @Tagged(recordTag)
   @Audited('record.update')
@@ -106,7 +106,7 @@ export class RecordsController {
    */
   @Delete(':record_id')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'precondition', 'unconditional', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'precondition', 'unconditional', 'provider')
   @IfMatch()
   @Audited('record.delete')
   remove(
@@ -125,7 +125,7 @@ export class RecordsController {
    */
   @Patch(':record_id/status')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'precondition', 'unconditional', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'precondition', 'unconditional', 'provider')
   @IfMatch()
   @Tagged(recordTag)
   @Audited('record.status')

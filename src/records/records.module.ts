@@ -5,6 +5,7 @@ import { CacheModule } from '../cache/cache.module.js';
 import { ChangesModule } from '../changes/changes.module.js';
 import { PlanBuilder } from '../changes/plans/plan-builder.service.js';
 import { PlansRepository } from '../changes/plans/plans.repository.js';
+import { WaitingPlans } from '../changes/plans/waiting-plans.service.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { AllowedRecords } from './allowed-records.js';
@@ -16,6 +17,8 @@ import { ChangesController } from './history/changes.controller.js';
 import { EveryChangeController } from './history/every-change.controller.js';
 import { VersionReader } from './history/version-reader.service.js';
 import { VersionsController } from './history/versions.controller.js';
+import { ApprovalsController } from './plans/approvals.controller.js';
+import { ApprovalsService } from './plans/approvals.service.js';
 import { DryRuns } from './plans/dry-runs.service.js';
 import { PlanTargets } from './plans/plan-targets.service.js';
 import { DomainPlansController, PlansController } from './plans/plans.controller.js';
@@ -37,6 +40,7 @@ import { SyncController } from './sync/sync.controller.js';
     VersionsController,
     DomainPlansController,
     PlansController,
+    ApprovalsController,
     RrsetsController,
     RecordsController,
     ExportController,
@@ -48,6 +52,8 @@ import { SyncController } from './sync/sync.controller.js';
     ChangeReader,
     VersionReader,
     PlansService,
+    ApprovalsService,
+    WaitingPlans,
     PlanTargets,
     PlanBuilder,
     DryRuns,
@@ -60,6 +66,9 @@ import { SyncController } from './sync/sync.controller.js';
     FullResync,
   ],
   // with what it stands on
-  exports: [CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
+  exports: [
+    ...[CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
+    ...[PlansService, WaitingPlans],
+  ],
 })
 export class RecordsModule {}

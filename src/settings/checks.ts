@@ -30,17 +30,6 @@ export function isPicture(value: unknown): boolean {
   return /^https:\/\//.test(value) ? isHookUrl(value) : value.length <= 2048 && /^\/(?![/\\])[\w./~%-]*$/.test(value);
 }
 
-/** An IANA time zone that this process knows. */
-export function isTimezone(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^[\w+/-]{1,64}$/.test(value) || /^[+-]/.test(value)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 export function isCidr(value: unknown): boolean {
   try {
     return typeof value === 'string' && Boolean(parseCidr(value));

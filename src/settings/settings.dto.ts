@@ -13,10 +13,11 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { isTimezone } from '../platform/common/time-zone.js';
 import { Check, Nested } from '../platform/common/validation.js';
 import { ruleText } from '../platform/common/words/field-text.js';
 import { upstreamOf } from '../platform/dns-client/upstream.js';
-import { isCidr, isHttpUrl, isMailbox, isPicture, isTimezone, ONE_LINE } from './checks.js';
+import { isCidr, isHttpUrl, isMailbox, isPicture, ONE_LINE } from './checks.js';
 
 /** Languages of mails and of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../platform/limits/limits.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { Approvers } from './approvers.service.js';
 import { MembersController } from './members.controller.js';
 import { MembersService } from './members.service.js';
 import { TeamMembersRepository } from './team-members.repository.js';
@@ -11,7 +12,7 @@ import { TeamsService } from './teams.service.js';
 @Module({
   imports: [LimitsModule, UsersModule],
   controllers: [TeamsController, MembersController],
-  providers: [TeamsRepository, TeamMembersRepository, TeamsService, MembersService],
-  exports: [TeamsService],
+  providers: [TeamsRepository, TeamMembersRepository, TeamsService, MembersService, Approvers],
+  exports: [TeamsService, Approvers],
 })
 export class TeamsModule {}

@@ -5,8 +5,11 @@ import type { Actor } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
 import { type Edit, Places, upsert } from '../changes/edits/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
+import { ChangeGate } from '../changes/gate/change-gate.service.js';
+import { Waits } from '../changes/gate/waits.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import type { Edits } from '../changes/planner.js';
+import { WaitingPlans } from '../changes/plans/waiting-plans.service.js';
 import { relativeName } from '../dns/names.js';
 import { systemAccess } from '../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
@@ -15,10 +18,12 @@ import { AppError, errors, fieldError } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
 import { CODES } from '../platform/common/words/codes.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
+import { Db } from '../platform/database/db.js';
 import { clipped } from '../platform/outbound/outbound-error.js';
 import { ProviderError } from '../providers/kit/http/errors.js';
 import { providerOf } from '../providers/registry.js';
 import type { TunnelApi } from '../providers/tunnels.js';
+import type { TunnelRow } from './tunnels.repository.js';
 import type { Without } from './unmanaged.js';
 
 /** Hostnames by the domains that they lie in, and those that lie in none. */
@@ -32,6 +37,9 @@ interface Account {
   api: TunnelApi;
   owner: string;
 }
+
+/** The tunnel that CNAMEs are changed for, and in whose name. */
+export type Tunnel = Pick<TunnelRow, 'name' | 'mark' | 'maker_id' | 'maker_token_id'>;
 
 type Keeper = 'ours' | 'foreign' | 'gone';
 
@@ -54,6 +62,9 @@ export class Cnames {
     private readonly places: Places,
     private readonly cache: RecordCache,
     private readonly sync: RecordSyncService,
+    private readonly gate: ChangeGate,
+    private readonly waiting: WaitingPlans,
+    private readonly db: Db,
     private readonly logger: Logger,
   ) {}
 
@@ -137,8 +148,18 @@ export class Cnames {
     return { zones: left.filter(({ hostnames }) => hostnames.length), unmanaged: [...unmanaged, ...others] };
   }
 
-  /** Makes the CNAMEs that are not there yet. @throws AppError, ProviderError at the first zone that refuses */
-  async make(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
+  /** @throws AppError 423002 where one of the zones is frozen */
+  assertOpen(...places: NamePlaces[]): void {
+    for (const { domain } of places.flatMap(({ zones }) => zones)) this.gate.assertOpen(domain);
+  }
+
+  /**
+   * Makes the CNAMEs that are not there yet.
+   * @returns the hostnames whose CNAMEs wait for an approval
+   * @throws AppError, ProviderError at the first zone that refuses
+   */
+  async make(actor: Actor, { zones }: NamePlaces, target: string, tunnel: Tunnel): Promise<Without[]> {
+    const waiting: Without[] = [];
     for (const { domain, hostnames } of zones) {
       const open = await this.open(actor, domain);
       const place = await this.places.of(open);
@@ -146,20 +167,22 @@ export class Cnames {
       const edits = hostnames.map((hostname) =>
         upsert(place, { host: `${hostname}.`, type: 'CNAME', value: `${target}.`, proxied }),
       );
-      await this.write(actor, open, edits, comment, place.connection);
+      const plan = await this.write(actor, open, edits, tunnel, '+', place.connection);
+      if (plan !== null) waiting.push(...hostnames.map((hostname): Without => [hostname, 'waits', plan]));
     }
+    return waiting;
   }
 
   /**
    * As `make`, but a zone that refuses its CNAMEs for good, such as for its quota, does not stop the others.
-   * @returns the hostnames without a CNAME for that reason
+   * @returns the hostnames without a CNAME for that reason, or since they wait for an approval
    * @throws AppError, ProviderError where it may go well another time
    */
-  async makeWhereTaken(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<Without[]> {
+  async makeWhereTaken(actor: Actor, { zones }: NamePlaces, target: string, tunnel: Tunnel): Promise<Without[]> {
     const without: Without[] = [];
     for (const zone of zones) {
       try {
-        await this.make(actor, { zones: [zone], unmanaged: [] }, target, comment);
+        without.push(...(await this.make(actor, { zones: [zone], unmanaged: [] }, target, tunnel)));
       } catch (error) {
         if (!isRefusal(error)) throw error;
         this.logger.warn({ domain: zone.domain.name, err: error.message }, 'CNAMEs of a tunnel are refused');
@@ -169,8 +192,15 @@ export class Cnames {
     return without;
   }
 
-  /** Deletes those that still point to the tunnel. @throws AppError, ProviderError */
-  async remove(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
+  /** What waits to be made there for a tunnel is not wanted any more. */
+  async outdate({ zones }: NamePlaces, tunnel: Tunnel): Promise<void> {
+    await this.db.transaction(async (manager) => {
+      for (const { domain } of zones) await this.waiting.outdate(domain.id, subjectOf(tunnel, '+'), manager);
+    });
+  }
+
+  /** Deletes those that still point to the tunnel, at once or when that is approved. @throws AppError, ProviderError */
+  async remove(actor: Actor, { zones }: NamePlaces, target: string, tunnel: Tunnel): Promise<void> {
     for (const { domain, hostnames } of zones) {
       const open = await this.open(actor, domain);
       const { connection } = await this.places.of(open);
@@ -181,12 +211,12 @@ export class Cnames {
       const of = (rows: readonly StoredRecord[]): Edit[] =>
         rows.filter(ours).map(({ id }) => ({ op: 'delete', id, ifMatch: '*' }));
       try {
-        await this.write(actor, open, { hosts, of }, comment, connection);
+        await this.write(actor, open, { hosts, of }, tunnel, '-', connection);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== CODES.precondition.code) throw error;
         // it was changed at the provider: what it is now is judged once more
         await this.sync.refresh(domain, 'system');
-        await this.write(actor, open, { hosts, of }, comment, connection);
+        await this.write(actor, open, { hosts, of }, tunnel, '-', connection);
       }
     }
   }
@@ -196,22 +226,37 @@ export class Cnames {
     return this.policy.open(signedIn(actor), domain.id, 'records');
   }
 
+  /** @returns the plan as which the list waits for an approval; null: it is done */
   private async write(
     actor: Actor,
     domain: OpenDomain,
     edits: Edits,
-    comment: string,
+    tunnel: Tunnel,
+    what: '+' | '-',
     connection: Connection,
-  ): Promise<void> {
-    const options = { door: 'tunnel' as const, comment: clipped(comment, 255), atomic: true };
-    const { results } = await this.engine.whole(actor, domain, edits, options, connection);
+  ): Promise<number | null> {
+    const { maker_id, maker_token_id } = tunnel;
+    const options = {
+      ...{ door: 'tunnel' as const, comment: clipped(`tunnel ${tunnel.name}`, 255), atomic: true },
+      ...{ maker: { maker_id, maker_token_id }, subject: subjectOf(tunnel, what) },
+    };
+    const done = await this.engine.whole(actor, domain, edits, options, connection).catch((error: unknown) => {
+      if (error instanceof Waits) return error;
+      throw error;
+    });
+    if (done instanceof Waits) return done.planId;
+    const { results } = done;
     for (const result of results) {
       if (result.ok) continue;
       const part = results.some((one) => one.ok && one.written);
       throw part && result.error instanceof ProviderError ? result.error.applied(true) : result.error;
     }
+    return null;
   }
 }
+
+/** What a list waits as: CNAMEs of a tunnel that are made, or that go. */
+const subjectOf = ({ mark }: Tunnel, what: '+' | '-'): string => `tunnel|${mark}|${what}`;
 
 /** Whether a zone is in the account of the tunnel, as the provider has it now. @throws ProviderError */
 async function whoKeeps({ status, remote_id }: DomainRow, at: Account | undefined): Promise<Keeper> {

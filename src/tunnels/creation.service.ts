@@ -82,6 +82,7 @@ export class Creation {
         : NO_NAMES;
       const conflicts = await this.cnames.conflicts(places, null);
       if (conflicts.length) throw taken(conflicts, ingress);
+      this.cnames.assertOpen(places);
       return this.make(me, api, { ...row, unmanaged: places.unmanaged }, places, held, failed);
     };
     return this.settling.answered((failed) =>
@@ -115,11 +116,12 @@ export class Creation {
       there = tunnel_id;
       await this.repository.update(id, { tunnel_id, target });
       const version = await api.configure(owner, tunnel_id, { ingress, rest: {} });
-      await this.cnames.make(me, places, target, `tunnel ${name}`);
-      const after: TunnelRow = { ...row, id, tunnel_id, target, version, status, state: 'ready' };
+      const waiting = await this.cnames.make(me, places, target, row);
+      const unmanaged = [...row.unmanaged, ...waiting];
+      const after: TunnelRow = { ...row, id, tunnel_id, target, version, status, unmanaged, state: 'ready' };
       await this.db.transaction(async (manager) => {
         await held.confirm(manager);
-        const kept = await this.repository.update(id, { state: 'ready', version, status }, manager);
+        const kept = await this.repository.update(id, { state: 'ready', version, status, unmanaged }, manager);
         // it was deleted with its account
         if (!kept) throw errors.notFound('account');
         await this.audit.write(manager, me, {

@@ -19,7 +19,7 @@ import { underLocks } from '../providers/kit/http/deadline-context.js';
 import { ProviderError } from '../providers/kit/http/errors.js';
 import type { TunnelApi } from '../providers/tunnels.js';
 import { Makers } from '../tokens/makers.service.js';
-import { Cnames } from './cnames.service.js';
+import { Cnames, type NamePlaces } from './cnames.service.js';
 import { hostnamesOf } from './ingress.js';
 import { leftOf, rulesOf } from './known-rules.js';
 import { tunnelState, wordsOf } from './tunnel-view.js';
@@ -261,14 +261,15 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     // one that is gone gets no CNAMEs; the rules stay until it is deleted here, for the CNAMEs that they name
     const hostnames = remote && dns_managed ? hostnamesOf(ingress) : [];
     const touched = row.unsettled ?? [];
-    const comment = `tunnel ${row.name}`;
     const gone = touched.filter((hostname) => !hostnames.includes(hostname));
-    await this.cnames.remove('system', await this.cnames.find(account_id, gone), target, comment);
+    const leaving = await this.cnames.find(account_id, gone);
+    await this.cnames.outdate(leaving, row);
+    await this.cnames.remove('system', leaving, target, row);
     const wanted = hostnames.filter((hostname) => touched.includes(hostname));
     const places = await this.cnames.find(account_id, wanted, { api, owner });
     const free = this.cnames.free(places, await this.cnames.conflicts(places, target));
     // hostnames that are refused for good are listed as unmanaged, and the tunnel is free again
-    const refused = await this.cnames.makeWhereTaken('system', free, target, comment);
+    const refused = await this.cnames.makeWhereTaken('system', free, target, row);
     const others = rules.unmanaged.filter(
       ([hostname, why]) => (why === 'left' || hostnames.includes(hostname)) && !touched.includes(hostname),
     );
@@ -324,10 +325,15 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
 
   private async removeCnames(row: TunnelRow, actor: Actor): Promise<void> {
     if (row.target === null) return;
+    const places = await this.cnamesOf(row);
+    await this.cnames.outdate(places, row);
+    await this.cnames.remove(actor, places, row.target, row);
+  }
+
+  /** Where the CNAMEs of a tunnel are, or may be. */
+  cnamesOf(row: TunnelRow): Promise<NamePlaces> {
     const kept = row.dns_managed ? [...hostnamesOf(row.ingress), ...leftOf(row)] : [];
-    const hostnames = [...new Set([...kept, ...(row.unsettled ?? [])])];
-    const places = await this.cnames.find(row.account_id, hostnames);
-    await this.cnames.remove(actor, places, row.target, `tunnel ${row.name}`);
+    return this.cnames.find(row.account_id, [...new Set([...kept, ...(row.unsettled ?? [])])]);
   }
 
   private async forget(row: TunnelRow, held: Held, actor: Actor, entry: AuditEntry): Promise<void> {

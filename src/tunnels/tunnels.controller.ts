@@ -50,7 +50,7 @@ export class TunnelsController {
    * changed then.
    */
   @Post()
-  @Fails('conflict', 'guarded', 'provider', 'notFound', 'suspicious')
+  @Fails('conflict', 'guarded', 'frozen', 'provider', 'notFound', 'suspicious')
   @Audited('tunnel.create')
   @Makes<TunnelCreated>(({ id }) => id)
   create(@Body() body: TunnelInput, @Bounded() _: BoundQuery, @Me() me: Caller): Promise<TunnelCreated> {
@@ -73,7 +73,7 @@ export class TunnelsController {
    * new hostname has a record of other content, or the name is taken.
    */
   @Put(':id')
-  @Fails('conflict', 'guarded', 'provider', 'suspicious', 'precondition')
+  @Fails('conflict', 'guarded', 'frozen', 'provider', 'suspicious', 'precondition')
   @IfMatch()
   @Tagged(tunnelTag)
   @Audited('tunnel.update')
@@ -89,7 +89,7 @@ export class TunnelsController {
 
   /** Deletes a tunnel and its CNAMEs at the provider. 409001 while connectors run it, unless `force=true`. */
   @Delete(':id')
-  @Fails('conflict', 'guarded', 'provider', 'suspicious', 'precondition')
+  @Fails('conflict', 'guarded', 'frozen', 'provider', 'suspicious', 'precondition')
   @IfMatch()
   @Audited('tunnel.delete')
   remove(

@@ -99,8 +99,12 @@ export class TunnelsService {
     if (idle && !make.length && same(unmanaged, row.unmanaged)) return this.audit.notNeeded(me);
     const unsettled = [...new Set([...make, ...removed])];
     if (!fits(unsettled)) throw tooMany();
+    const leaving = await this.cnames.find(account_id, removed);
+    this.cnames.assertOpen(free, leaving);
     await this.repository.update(id, { unsettled, ...makerOf(me) });
-    await this.cnames.make(me, free, target, `tunnel ${name}`);
+    await this.cnames.outdate(leaving, row);
+    const tunnel = { ...row, name, ...makerOf(me) };
+    const waiting = await this.cnames.make(me, free, target, tunnel);
     const version = rules ? await this.configure(api, row, expected, ingress) : row.version;
     if (name !== row.name && !(await api.rename(owner, tunnelId, name))) throw nameTaken(name);
     const after = {
@@ -109,12 +113,12 @@ export class TunnelsService {
       version,
       name,
       dns_managed,
-      unmanaged,
+      unmanaged: [...unmanaged, ...waiting],
       unsettled: removed.length ? removed : null,
     };
     await this.store(me, row, after, held);
     if (!removed.length) return;
-    await this.cnames.remove(me, await this.cnames.find(account_id, removed), target, `tunnel ${name}`);
+    await this.cnames.remove(me, leaving, target, tunnel);
     await this.repository.update(id, { unsettled: null });
   }
 
@@ -168,15 +172,21 @@ export class TunnelsService {
         if (await this.settling.undo(row, held, me, row.last_error ?? 'It was deleted while it was made')) return;
         throw errors.conflict('tunnel_being_created');
       }
-      const { provider } = await this.connections.of(row.account_id);
-      const open = async () => (await provider.tunnels.connections(row.remote_account, row.tunnel_id as string)).length;
-      if (!force && row.state === 'ready' && (await open())) throw inUse();
+      if (row.state === 'ready') await this.assertDeletable(row, force);
       const forced = force || row.forced;
       await this.repository.update(id, { state: 'deleting', forced, hold_reason: null, ...makerOf(me) });
       if (await this.settling.finish({ ...row, state: 'deleting', forced }, held, me)) return;
       if (!forced) throw inUse();
       throw errors.conflict('tunnel_connectors_left');
     });
+  }
+
+  /** @throws AppError 409001 where connectors hold it; 423002 where its CNAMEs are frozen; ProviderError */
+  private async assertDeletable(row: TunnelRow, force: boolean): Promise<void> {
+    this.cnames.assertOpen(await this.settling.cnamesOf(row));
+    if (force) return;
+    const { provider } = await this.connections.of(row.account_id);
+    if ((await provider.tunnels.connections(row.remote_account, row.tunnel_id as string)).length) throw inUse();
   }
 
   /** Another run token; connectors with the old one run until they are restarted. @throws AppError 409001 */

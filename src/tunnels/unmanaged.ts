@@ -5,6 +5,7 @@ type Why =
   | ['none']
   | ['unmade']
   | ['left']
+  | ['waits', plan: number]
   | ['gone', labels: number]
   | ['foreign', labels: number]
   | ['has', type: string, id: number];
@@ -30,6 +31,8 @@ function reasonOf(hostname: string, why: Why): string {
       return 'no CNAME to it is known here; saving the tunnel makes it';
     case 'left':
       return 'somebody else took its rules away; its CNAME is kept, and goes with the next change here';
+    case 'waits':
+      return `its CNAME waits for an approval: plan ${why[1]}`;
     case 'gone':
       return `the provider no longer has the zone ${zone(why[1])}`;
     case 'foreign':

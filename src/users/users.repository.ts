@@ -3,7 +3,7 @@ import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import { Role } from '../access/access.js';
 import type { Reader } from '../notifications/mailer.service.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
-import { Db } from '../platform/database/db.js';
+import { Db, marks } from '../platform/database/db.js';
 import { type ListSql, listRows } from '../platform/database/lists.js';
 import { User } from './user.entity.js';
 
@@ -70,6 +70,13 @@ export class UsersRepository {
   /** Name, role and status of a user. */
   standing(id: number): Promise<Pick<User, 'username' | 'role' | 'status'> | undefined> {
     return this.db.row('SELECT username, role, status FROM users WHERE id = ?', [id]);
+  }
+
+  /** Which of these ids, at most some dozens, are users. */
+  async among(ids: readonly number[]): Promise<Set<number>> {
+    if (!ids.length) return new Set();
+    const sql = `SELECT id FROM users WHERE id IN (${marks(ids.length)})`;
+    return new Set((await this.db.rows<{ id: number }>(sql, ids)).map(({ id }) => id));
   }
 
   /** The same, and whether the user has a second factor. */

@@ -235,6 +235,8 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/plans/{id}': 'list of records',
   'DELETE /api/plans/{id}': 'list of changes',
   'POST /api/plans/{id}/apply': 'list of changes',
+  'POST /api/plans/{id}/approve': 'login',
+  'POST /api/plans/{id}/reject': 'login',
   'GET /api/changes': 'list of records',
   'GET /api/records': 'list of records',
   'GET /api/audit/logs': 'role 2, audit:read',

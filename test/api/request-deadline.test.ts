@@ -186,6 +186,7 @@ const TAKING: Record<string, [least: number, most: number, body?: object]> = {
   'POST /api/accounts/{id}/sync': [0, 50],
   'POST /api/domains/{domain_id}/records/batch': [0, 120, { changes: [{ op: 'create', ...A }] }],
   'POST /api/plans/{id}/apply': [0, 50],
+  'POST /api/plans/{id}/approve': [0, 50],
   'POST /api/system/clear-cache': [0, 50],
   'POST /api/domains/{domain_id}/records': [1, 50, A],
   'PUT /api/domains/{domain_id}/records/{record_id}': [1, 50, { ttl: 600 }],

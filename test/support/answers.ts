@@ -185,6 +185,8 @@ interface Answers {
   'GET /api/domains/{domain_id}/plans': PlanList;
   'GET /api/plans/{id}': PlanView;
   'POST /api/plans/{id}/apply': BatchResult;
+  'POST /api/plans/{id}/approve': BatchResult;
+  'POST /api/plans/{id}/reject': PlanView;
   'GET /api/changes': ChangeSetList;
   'GET /api/records': FoundRecordList;
   'GET /api/domains/{domain_id}/changes': ChangeSetList;

@@ -1,8 +1,9 @@
 import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { TakesBack } from '../../platform/common/read-only.js';
+import { isTimezone } from '../../platform/common/time-zone.js';
 import { Check, IsOmittable } from '../../platform/common/validation.js';
 import { ruleText } from '../../platform/common/words/field-text.js';
-import { isEmail, isTimezone, ONE_LINE } from '../../settings/checks.js';
+import { isEmail, ONE_LINE } from '../../settings/checks.js';
 import { LANGUAGES, type Language } from '../../settings/settings.dto.js';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;

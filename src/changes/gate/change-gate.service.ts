@@ -1,16 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
-import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
+import { type ChangeRules, changeRulesOf, GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import type { SharedZone } from '../../domains/shared-zones.service.js';
 import { errors } from '../../platform/common/errors.js';
+import { due, turn } from '../../platform/common/turns.js';
 import { keyText, type SetKey } from '../../providers/kit/rrsets/record-set.js';
+import { baseOf, byHost, rowsAt } from '../edits/base.js';
+import type { Net } from '../edits/working-copy.js';
 import type { Door } from '../history/change-set.entity.js';
 import { mayRead } from '../history/who.js';
+import { closedFor, frozen, overrideOf } from './closed.js';
 import { floorOf, guardsOf, lostOf, type Met, modeOf, namesFor, POINTING, targetIn, told } from './guards.js';
 import { HeldNames } from './held-names.js';
 import { hostsOf, type ListedChange } from './planned.js';
+import { NeedsApproval, type WantedChange } from './waits.js';
 
 /** names left without records that are asked for one by one, what points at them */
 const FEW = 50;
@@ -32,10 +37,17 @@ export interface Passing {
     only?: readonly SetKey[];
     ifMatch?: string | undefined;
     conditional?: boolean;
+    /** why it is made in spite of a freeze, as somebody else than the actor may say it */
+    override?: string | undefined;
+    /** who approved it */
+    approver?: object | undefined;
   };
 }
 
 export interface PlanPass {
+  id: number;
+  /** none of its changes is left out */
+  whole: boolean;
   force: readonly string[];
   ids: readonly number[];
 }
@@ -56,11 +68,19 @@ export class ChangeGate {
     private readonly held: HeldNames,
   ) {}
 
-  /** Lets a list go, with words of warning for its caller. @throws AppError 409003, 428001; nothing is to be done then */
-  async pass(list: Passing): Promise<void> {
-    this.admit(list);
+  /**
+   * Lets a list go, with words of warning for its caller.
+   * @param nets all that would be done @param assertFits throws where some of its edits do not fit
+   * @returns why it goes in spite of a freeze, or outside of the windows; undefined: nothing is in its way
+   * @throws AppError 403001, 409003, 423002, 428001; NeedsApproval; nothing is to be done then
+   */
+  async pass(list: Passing, nets: readonly Net[], assertFits: () => void): Promise<string | undefined> {
     const { actor, zone, changes, options } = list;
     const { plan, door } = options;
+    const override = options.override ?? overrideOf(actor);
+    const closed = nets.length ? closedFor(zone.rules, nets) : null;
+    if (closed && override === undefined) throw frozen(closed);
+    this.admit(list);
     const way = plan ? 'plan' : 'direct';
     const keys = GUARDS.filter((key) => OWN[door] !== key && modeOf(zone.rules, key, way) !== 'off');
     const guards = await this.guards(list, new Set(keys));
@@ -74,6 +94,39 @@ export class ChangeGate {
     assertForced(met, plan?.force ?? caller?.intent?.force ?? []);
     const warnings = met.flatMap(({ key, mode }) => (mode === 'warn' ? [key] : []));
     if (caller && warnings.length) caller.warnings = new Set([...(caller.warnings ?? []), ...warnings]);
+    if (changes.length && !options.approver && waits(zone.rules, met)) {
+      assertFits();
+      throw new NeedsApproval(await this.wanted(list));
+    }
+    return closed ? override : undefined;
+  }
+
+  /** Until when changes of a list that is under way wait for the end of a freeze; null: they do not. */
+  waitsUntil(
+    rules: ChangeRules,
+    changes: Parameters<typeof closedFor>[1],
+    override: string | undefined,
+  ): string | null {
+    return override === undefined && changes.length ? (closedFor(rules, changes)?.until ?? null) : null;
+  }
+
+  /** @throws AppError 423002 where changes of a domain would have to wait now */
+  assertOpen(domain: Pick<OpenDomain, 'change_rules'>): void {
+    const closed = closedFor(changeRulesOf(domain), []);
+    if (closed) throw frozen(closed);
+  }
+
+  /** Changes as a plan shows them. */
+  private async wanted(list: Passing): Promise<WantedChange[]> {
+    const guards = await this.guards(list, new Set(GUARDS));
+    const at = byHost(list.rows);
+    const wanted: WantedChange[] = [];
+    for (const [i, { op, recordId, before, after }] of list.changes.entries()) {
+      if (due()) await turn();
+      const states = { before, after };
+      wanted.push({ op, recordId, ...states, base: baseOf(rowsAt(hostsOf(states), at)), guards: guards[i] ?? [] });
+    }
+    return wanted;
   }
 
   /** What no `force` lets go, and a dry run is refused for, too. @throws AppError 428001 */
@@ -87,8 +140,8 @@ export class ChangeGate {
   }
 
   /**
-   * The guards, of some, that each of some changes meets, if these are all that is done. What a token with rules may not
-   * read is not there for it.
+   * The guards, of some, that each of some changes meets, if these are all that is done. What a token with rules may
+   * not read is not there for it.
    */
   async guards(list: Omit<Passing, 'options'>, keys: ReadonlySet<GuardKey>): Promise<GuardKey[][]> {
     const { domain, zone, changes } = list;
@@ -124,6 +177,10 @@ export class ChangeGate {
 /** What a token with rules may read of some rows; for others all. */
 const readable = ({ actor, domain }: Pick<Passing, 'actor' | 'domain'>, rows: Passing['rows']) =>
   domain.access.rules ? rows.filter(mayRead(actor, domain)) : rows;
+
+/** Whether a list waits for somebody's approval. */
+const waits = ({ approval }: ChangeRules, met: readonly Met[]): boolean =>
+  approval.for === 'all' || (approval.for === 'guarded' && met.length > 0);
 
 /** @throws AppError 409003 */
 function assertForced(met: readonly Met[], force: readonly string[]): void {

@@ -72,12 +72,17 @@ export class ChangeSet {
   @Int({ nullable: true }) maker_token_id!: number | null;
   /** why the rest of it waits for somebody's confirmation, since that right ended */
   @Text({ nullable: true }) hold_reason!: string | null;
-  /** when somebody confirmed it: it is tried for as long as a list that was accepted then */
+  /** when somebody confirmed it, or its freeze ends: it is tried for as long as a list that was accepted then */
   @Utc({ nullable: true }) confirmed_at!: string | null;
-  /** the provider is unavailable: it is continued then */
+  /** the provider is unavailable, or changes are frozen: it is continued then */
   @Utc({ nullable: true }) paused_until!: string | null;
   /** pauses since something of it was applied */
   @Int({ nullable: true }) pauses!: number | null;
+  /** who approved it; null: it needed no approval */
+  @Int({ nullable: true }) approver_id!: number | null;
+  @Str(64, { nullable: true }) approver!: string | null;
+  /** why it was made in spite of a freeze, or outside of the windows; null: it was not */
+  @Str(255, { nullable: true }) override_reason!: string | null;
   /** nothing more of it is begun */
   @Utc({ nullable: true }) cancelled_at!: string | null;
   /** the domain's revision after the last change of it */

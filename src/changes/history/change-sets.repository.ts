@@ -24,7 +24,7 @@ export type Leaving = Pick<ChangeSet, 'id' | 'domain_id' | 'domain' | 'state' | 
 
 /** What is shown of a set. */
 export const VIEW = `id, domain_id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
-  total, hold_reason, created_at, finished_at, paused_until, cancelled_at`;
+  total, hold_reason, approver_id, approver, override_reason, created_at, finished_at, paused_until, cancelled_at`;
 
 /** Lists of changes. */
 @Injectable()
@@ -92,6 +92,13 @@ export class ChangeSetsRepository {
     const sql = `UPDATE change_sets SET paused_until = NULL
         WHERE id = ? AND owner = ? AND state <> 'done' AND cancelled_at IS NULL`;
     return this.db.run(sql, [id, NOBODY], manager);
+  }
+
+  /** Ends the pauses of a domain's lists that nobody works on. */
+  async unfreeze(domainId: number): Promise<void> {
+    const sql = `UPDATE change_sets SET paused_until = NULL
+      WHERE state IN ('open', 'unknown') AND domain_id = ? AND owner = ? AND paused_until IS NOT NULL`;
+    await this.db.run(sql, [domainId, NOBODY]);
   }
 
   /** Its pauses since something of it was applied. */
@@ -196,7 +203,8 @@ export class ChangeSetsRepository {
 
   toResume(id: number): Promise<ChangeSet | undefined> {
     return this.db.row(
-      `SELECT ${WHO}, door, comment, atomic, owner, hold_reason, paused_until, cancelled_at, confirmed_at, created_at
+      `SELECT ${WHO}, door, comment, atomic, owner, hold_reason, override_reason, paused_until, cancelled_at, confirmed_at,
+         created_at
          FROM change_sets WHERE id = ?`,
       [id],
     );

@@ -3,15 +3,19 @@ import { Domain } from '../../domains/domain.entity.js';
 import { Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { Fleeting } from '../../platform/schema/restored.js';
 import type { PlanOp } from '../gate/planned.js';
-import type { ChangedRecord } from '../history/change-set.entity.js';
+import type { ChangedRecord, Door } from '../history/change-set.entity.js';
 
-export const PLAN_STATES = ['open', 'applied', 'stale', 'discarded', 'expired'] as const;
+export const PLAN_STATES = [
+  ...(['open', 'applied', 'stale', 'discarded', 'expired'] as const),
+  ...(['waiting', 'approved', 'rejected'] as const),
+] as const;
 export type PlanState = (typeof PLAN_STATES)[number];
 
 /** Changes of a domain's records that were worked out, and have not run. */
 @Fleeting()
 @Entity('plans')
 @Index('plans_domain_ix', ['domain_id', 'id'])
+@Index('plans_state_ix', ['domain_id', 'state', 'id'])
 @Index('plans_end_ix', ['expires_at'])
 export class Plan {
   @Id() id!: number;
@@ -19,7 +23,7 @@ export class Plan {
   @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
   @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'plans_domain_fk' })
   domain?: Domain;
-  /** of one that has reached its `expires_at` still `open` */
+  /** of one that has reached its `expires_at` still what it was; `approved`: it is being applied */
   @Str(16) state!: PlanState;
   @Str(255) comment!: string;
   /** the domain's version that it was worked out on */
@@ -34,6 +38,17 @@ export class Plan {
   @Str(64, { nullable: true }) username!: string | null;
   @Int({ nullable: true }) token_id!: number | null;
   @Str(255, { nullable: true }) token_name!: string | null;
+  /** by which way it came in */
+  @Str(16, { default: 'plan' }) door!: Door;
+  /** of one that waits: a hash over its changes, by which the same wish is recognised */
+  @Str(64, { nullable: true }) wish!: string | null;
+  /** of one that waits: what it is for, of which just the newest wish waits */
+  @Str(64, { nullable: true }) subject!: string | null;
+  /** who approved or rejected it, when, and with which words */
+  @Int({ nullable: true }) decider_id!: number | null;
+  @Str(64, { nullable: true }) decider!: string | null;
+  @Utc({ nullable: true }) decided_at!: string | null;
+  @Str(255, { nullable: true }) decision!: string | null;
   /** what it became */
   @Int({ nullable: true }) change_set_id!: number | null;
   @Utc() created_at!: string;

@@ -24,7 +24,17 @@ const COLUMNS = [
   ...(['base', 'guards'] as const),
 ];
 const PLAN = `id, domain_id, state, comment, version, base, unchanged, warnings, user_id, username, token_id, token_name,
-  change_set_id, created_at, expires_at`;
+  door, wish, subject, decider_id, decider, decided_at, decision, change_set_id, created_at, expires_at`;
+/** Plans with no end yet, whose time may be over. */
+const ALIVE = "state IN ('open', 'waiting', 'approved')";
+
+/** Who asked for a plan. */
+export type Asker = Pick<Plan, 'user_id' | 'username' | 'token_id' | 'token_name'>;
+
+/** Who has decided on a plan that waited, when, and with which words. */
+export type Decision = Pick<Plan, 'decider_id' | 'decider' | 'decided_at' | 'decision'>;
+export const UNDECIDED: Decision = { decider_id: null, decider: null, decided_at: null, decision: null };
+
 /** rows of one INSERT */
 const CHUNK = 50;
 
@@ -55,14 +65,61 @@ export class PlansRepository {
     return this.db.row(`SELECT ${PLAN} FROM plans WHERE id = ?`, [id]);
   }
 
-  /** Those of a domain, newest first. */
-  async page(domainId: number, limit: number, offset: number): Promise<{ total: number; rows: Plan[] }> {
-    const sql = `SELECT ${PLAN} FROM plans WHERE domain_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`;
-    const rows = await this.db.rows<Plan>(sql, [domainId, limit, offset]);
-    const count = await this.db.row<{ n: number | string }>('SELECT COUNT(*) AS n FROM plans WHERE domain_id = ?', [
-      domainId,
-    ]);
-    return { total: Number(count?.n ?? 0), rows };
+  /** Those of a domain that have a state at this moment, newest first. @param state undefined: any */
+  async page(
+    domainId: number,
+    state: PlanState | undefined,
+    at: string,
+    limit: number,
+    offset: number,
+  ): Promise<{ total: number; rows: Plan[] }> {
+    const [where, values] = inState(state, at);
+    const sql = `SELECT ${PLAN} FROM plans WHERE domain_id = ? AND ${where} ORDER BY id DESC LIMIT ? OFFSET ?`;
+    const rows = await this.db.rows<Plan>(sql, [domainId, ...values, limit, offset]);
+    const count = `SELECT COUNT(*) AS n FROM plans WHERE domain_id = ? AND ${where}`;
+    const total = await this.db.row<{ n: number | string }>(count, [domainId, ...values]);
+    return { total: Number(total?.n ?? 0), rows };
+  }
+
+  /** One that waits for the same changes, asked for by the same, and has time left. */
+  waiting(
+    domainId: number,
+    { user_id, token_id }: Pick<Plan, 'user_id' | 'token_id'>,
+    wish: string,
+    at: string,
+    manager: EntityManager,
+  ): Promise<Plan | undefined> {
+    const is = (column: string, value: number | null) => (value === null ? `${column} IS NULL` : `${column} = ?`);
+    const sql = `SELECT ${PLAN} FROM plans WHERE domain_id = ? AND state = 'waiting' AND wish = ? AND expires_at > ?
+      AND ${is('user_id', user_id)} AND ${is('token_id', token_id)} ORDER BY id LIMIT 1`;
+    const who = [user_id, token_id].filter((value) => value !== null);
+    return this.db.row(sql, [domainId, wish, at, ...who], manager);
+  }
+
+  /** An open plan waits for its approval, in the name of who wants it applied. @returns 0 where it has an end */
+  wait(id: number, fields: Readonly<Record<string, SqlValue>>, manager: EntityManager): Promise<number> {
+    const sets = Object.keys(fields).map((name) => `${name} = ?`);
+    const sql = `UPDATE plans SET state = 'waiting', ${sets.join(', ')} WHERE id = ? AND state = 'open'`;
+    return this.db.run(sql, [...Object.values(fields), id], manager);
+  }
+
+  /** Decides on one that waits, or whose applying was cut off. @returns 0 where it has an end */
+  decide(
+    id: number,
+    state: 'waiting' | 'approved' | 'rejected',
+    { decider_id, decider, decided_at, decision }: Decision,
+    from: readonly ('waiting' | 'approved')[],
+    manager?: EntityManager,
+  ): Promise<number> {
+    const sql = `UPDATE plans SET state = ?, decider_id = ?, decider = ?, decided_at = ?, decision = ?
+      WHERE id = ? AND state IN (${marks(from.length)})`;
+    return this.db.run(sql, [state, decider_id, decider, decided_at, decision, id, ...from], manager);
+  }
+
+  /** Discards what waits for a subject in a domain. @param but one that stays */
+  async outdate(domainId: number, subject: string, but: number, manager: EntityManager): Promise<void> {
+    const sql = `UPDATE plans SET state = 'discarded' WHERE domain_id = ? AND state = 'waiting' AND subject = ? AND id <> ?`;
+    await this.db.run(sql, [domainId, subject, but], manager);
   }
 
   /** In their order. */
@@ -76,9 +133,9 @@ export class PlansRepository {
     }));
   }
 
-  /** Gives an open plan its end. @returns 0 where it had one */
+  /** Gives a plan its end. @returns 0 where it had one */
   end(id: number, state: PlanState, changeSet: number | null, manager?: EntityManager): Promise<number> {
-    const sql = `UPDATE plans SET state = ?, change_set_id = ? WHERE id = ? AND state = 'open'`;
+    const sql = `UPDATE plans SET state = ?, change_set_id = ? WHERE id = ? AND ${ALIVE}`;
     return this.db.run(sql, [state, changeSet, id], manager);
   }
 
@@ -86,4 +143,11 @@ export class PlansRepository {
   async prune(before: string): Promise<void> {
     await this.db.run('DELETE FROM plans WHERE expires_at < ?', [before]);
   }
+}
+
+/** Which plans have a state at a moment: one whose time is over has expired. */
+function inState(state: PlanState | undefined, at: string): [where: string, values: SqlValue[]] {
+  if (state === undefined) return ['1 = 1', []];
+  if (state === 'expired') return [`${ALIVE} AND expires_at <= ?`, [at]];
+  return [`state = ? AND (expires_at > ? OR NOT (${ALIVE}))`, [state, at]];
 }

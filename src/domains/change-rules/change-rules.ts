@@ -1,3 +1,5 @@
+import type { Freeze, Window } from './windows.js';
+
 /** What may be a mistake, though it is allowed. */
 export const GUARDS = [
   'many_updates',
@@ -17,6 +19,18 @@ export type GuardKey = (typeof GUARDS)[number];
 export const GUARD_MODES = ['off', 'warn', 'force'] as const;
 export type GuardMode = (typeof GUARD_MODES)[number];
 
+/** Which writes wait for somebody's approval: none, those that meet a guard which is not off, or every one. */
+export const APPROVALS = ['none', 'guarded', 'all'] as const;
+
+/** What waits for an approval, and who may give it. */
+export interface Approval {
+  for: (typeof APPROVALS)[number];
+  /** whoever has at least this role, is in this team, or is named */
+  by: { role?: number; team_id?: number; user_ids?: number[] };
+  /** whether who asked may approve it, if they are one of these */
+  own: boolean;
+}
+
 /** What changes of a domain's records have to keep to, whatever door they come by. */
 export interface ChangeRules {
   /** only those that were set */
@@ -25,9 +39,24 @@ export interface ChangeRules {
   ttl_floor: number | null;
   /** updates and deletions have to name the state that they change */
   require_if_match: boolean;
+  approval: Approval;
+  /** null: none is planned */
+  freeze: Freeze | null;
+  /** changes are made while one of them is open; none: at any time */
+  windows: Window[];
 }
 
-const NONE: ChangeRules = { guards: {}, ttl_floor: null, require_if_match: false };
+const NONE: ChangeRules = {
+  guards: {},
+  ttl_floor: null,
+  require_if_match: false,
+  approval: { for: 'none', by: {}, own: false },
+  freeze: null,
+  windows: [],
+};
+
+/** What is for the owner of a domain and for administrators to set. */
+export const OWNERS = ['approval', 'freeze', 'windows'] as const satisfies readonly (keyof ChangeRules)[];
 
 /** @param stored the column `change_rules` of a domain; null: nothing was ever set */
 export const changeRulesOf = ({ change_rules }: { change_rules: string | null }): ChangeRules =>

@@ -42,6 +42,7 @@ export const EXAMPLES: Record<string, object> = {
     comment: 'the status page',
   },
   ApplyInput: { only: [1], comment: 'as it was agreed' },
+  DecisionInput: { comment: 'fits the change calendar' },
   RrsetInput: { values: ['192.0.2.40', '192.0.2.41'], ttl: 300 },
   FailoverInput: {
     enabled: false,

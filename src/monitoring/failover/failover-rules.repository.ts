@@ -17,7 +17,7 @@ export interface Checked {
 type Json = 'config' | 'served' | 'intended' | 'checks' | 'recent';
 type Stored = Omit<Rule, Json | 'hold'> & Record<Json, string | null> & { hold: boolean | number };
 
-const COLUMNS = `id, domain_id, position, version, name, config, hold, hold_reason, active, served, intended, maker_id,
+const COLUMNS = `id, domain_id, position, version, name, config, hold, hold_reason, failure, active, served, intended, maker_id,
   maker_token_id, checks, switched_at, switches, recent`;
 const ENABLED = 'domain_id IN (SELECT domain_id FROM failovers WHERE enabled = ?)';
 /** rules whose checks one statement writes, and domains whose owners one reads */
@@ -134,6 +134,11 @@ export class FailoverRulesRepository {
         ],
       );
     }
+  }
+
+  /** Why the last try to switch a rule failed; null: it did not. What decides of the rule stays as it is. */
+  async writeFailure(id: number, failure: string | null): Promise<void> {
+    await this.db.run('UPDATE failover_rules SET failure = ? WHERE id = ?', [failure, id]);
   }
 
   async raiseVersions(domainId: number, manager: EntityManager): Promise<void> {

@@ -42,7 +42,7 @@ export class FailoverController {
   @Post()
   @HttpCode(200)
   @Access({ domain: 'write' })
-  @Fails('conflict', 'guarded', 'precondition', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'precondition', 'provider')
   @IfMatch()
   @Tagged(failoverTag)
   @Audited('failover.update')
@@ -62,7 +62,7 @@ export class FailoverController {
    */
   @Delete()
   @Access({ domain: 'write' })
-  @Fails('conflict', 'guarded', 'precondition', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'precondition', 'provider')
   @IfMatch()
   @Audited('failover.delete')
   remove(
@@ -95,7 +95,7 @@ export class FailoverController {
   @Post(':ruleId/switch')
   @HttpCode(200)
   @Access({ domain: 'write' })
-  @Fails('conflict', 'guarded', 'precondition', 'suspicious', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'precondition', 'suspicious', 'provider')
   @Audited('failover.switch')
   switch(
     @OnDomain() domain: OpenDomain,

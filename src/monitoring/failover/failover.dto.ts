@@ -130,6 +130,8 @@ export class RuleState {
   switches!: number;
   /** why the rule is on hold; null also where somebody has set `hold` */
   hold_reason!: string | null;
+  /** why its last switch failed, such as a freeze or an approval not given yet; it is tried again; null: none did */
+  failure!: string | null;
   /**
    * until when it brings nothing back by itself, since it has switched too often; null: it may. It goes on switching
    * away from what is down

@@ -37,6 +37,8 @@ export class FailoverRule {
   @Bool() hold!: boolean;
   /** why the rule went on hold automatically, or with a switch by hand; null: a user has set `hold` */
   @Text({ nullable: true }) hold_reason!: string | null;
+  /** why the last try to switch it failed; null: it did not. Written without a new `version` */
+  @Text({ nullable: true }) failure!: string | null;
   @Str(8) active!: Side;
   /** the values that the set had when the rule last looked or wrote; null: unknown */
   @Json({ nullable: true }) served!: string[] | null;

@@ -164,7 +164,7 @@ export class FailoverService {
     const fields = { position, name, config, hold };
     if (!rule) {
       this.assertMayRead(me, position, config);
-      const none = { hold_reason: null, checks: {}, switched_at: null, switches: 0, recent: [] };
+      const none = { hold_reason: null, failure: null, checks: {}, switched_at: null, switches: 0, recent: [] };
       await this.rules.add({ ...fields, ...anew, ...none, ...makerOf(me), domain_id: domain.id, version: 1 }, manager);
       return;
     }
@@ -318,8 +318,12 @@ const given = ({ id, config, hold }: Rule) => ({ id, ...config, hold });
 /** the reason that a token with rules sees: the full one may name values that it may not read */
 const HELD = 'The record set was changed by somebody else, or somebody has set the rule on hold';
 
+/** and the same of a switch that failed */
+const FAILED = 'The last switch failed; it is tried again';
+
 function viewOf(rule: Rule, { access }: Pick<OpenDomain, 'access'>): RuleView {
-  const { id, version, config, hold, hold_reason, active, checks, switched_at, switches, recent, maker_id } = rule;
+  const { id, version, config, hold, hold_reason, failure, active, checks, switched_at, switches, recent, maker_id } =
+    rule;
   const { host, type, line, primary, backup, check, ...rest } = config;
   const values = [...primary, ...backup].map((value) => {
     const { up, last_check_at, last_error, latency_ms } = checks[value] ?? UNKNOWN;
@@ -333,6 +337,7 @@ function viewOf(rule: Rule, { access }: Pick<OpenDomain, 'access'>): RuleView {
     switched_at,
     switches,
     hold_reason: reason,
+    failure: failure && access.rules ? FAILED : failure,
     limited_until,
     made_by: maker_id,
   };

@@ -1,3 +1,4 @@
+import { Waits } from '../../changes/gate/waits.js';
 import { AppError, errors } from '../../platform/common/errors.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
 import { SetChanged } from '../../records/rrsets/rrsets.service.js';
@@ -28,11 +29,13 @@ export function valuesToWrite(rule: Rule, { values }: Target, found: readonly st
 }
 
 /**
- * Whether some of a switch that failed may be in DNS. With a 412001 other than `SetChanged` the provider may have
- * applied other records of the list.
+ * Whether some of a switch that failed may be, or come to be, in DNS. With a 412001 other than `SetChanged` the
+ * provider may have applied other records of the list.
  */
 export const mayHaveApplied = (error: unknown): boolean => {
   if (error instanceof ProviderError) return error.mayHaveApplied;
+  // somebody may approve it
+  if (error instanceof Waits) return true;
   if (error instanceof SetChanged || error instanceof Stale) return false;
   return !(error instanceof AppError) || error.status === 412;
 };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Db } from '../../platform/database/db.js';
 import { Leases } from '../../platform/database/leases.js';
@@ -52,7 +53,10 @@ export class MassSwitch {
 
   /** How many rules of a domain may be switched together. */
   async most(domainId: number): Promise<number> {
-    const together = this.switcher.opened(domainId).then((domain) => this.rrsets.goTogether(domain));
+    // what waits for an approval does so in the name of one maker
+    const together = this.switcher
+      .opened(domainId)
+      .then((domain) => changeRulesOf(domain).approval.for === 'none' && this.rrsets.goTogether(domain));
     // one by one each switch reports the error
     return (await together.catch(() => false)) ? MOST : 1;
   }

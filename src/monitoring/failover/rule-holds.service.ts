@@ -42,6 +42,11 @@ export class RuleHolds {
     await this.events.emit('notice', await this.notice(rule, reason));
   }
 
+  /** Shows why the last switch of a rule failed; null: it did not. */
+  async failed({ id }: Rule, failure: string | null): Promise<void> {
+    await this.rules.writeFailure(id, failure);
+  }
+
   /** Puts a rule on hold, since somebody has to look at it. @throws Stale */
   async hold(rule: Rule, reason: string): Promise<Rule> {
     const notice = await this.notice(rule, `${reason}. The rule is on hold`);

@@ -1,3 +1,4 @@
+import type { DomainRow } from '../../domains/domain-policy.js';
 import type { Health } from './checks/decide.js';
 import type { FailoverRule } from './failover.entity.js';
 
@@ -16,3 +17,9 @@ export const servedBy = ({ served, active, config }: Rule): string[] => served ?
 
 /** The record set of a rule, as people name it. */
 export const nameOf = ({ name, config }: Rule): string => `${name} ${config.type}`;
+
+/** In whose name the switch of a rule waits where it needs an approval, and what it is known by. */
+export const waitingAs = ({ id, maker_id, maker_token_id }: Rule, { owner_id }: Pick<DomainRow, 'owner_id'>) => ({
+  maker: maker_id === null ? { maker_id: owner_id, maker_token_id: null } : { maker_id, maker_token_id },
+  subject: `failover|${id}`,
+});

@@ -75,6 +75,10 @@ export class SwitchQueue {
     const target = targetOf({ ...config, ...rule });
     const served = servedBy(rule);
     if (!target || (rule.intended === null && sameValues(target.values, served))) {
+      if (one.failures || rule.failure !== null) {
+        one.rule = { ...rule, failure: null };
+        void this.holds.failed(rule, null).catch(() => undefined);
+      }
       one.failures = 0;
       one.isLimitReported = false;
       return;
@@ -148,6 +152,7 @@ export class SwitchQueue {
     one.alone = wasOneOfMany && outcome instanceof AppError && outcome.status === 409;
     const { message } = outcome;
     this.logger.warn({ rule: rule.id, name: rule.name, err: message }, 'a switch failed; it will be tried again');
+    await this.holds.failed(rule, message).catch(() => undefined);
     if (one.failures === 1)
       await this.holds.notifyFailure(rule, `the switch failed: ${message}`).catch(() => undefined);
   }

@@ -4,7 +4,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Logger } from '../../platform/common/logger.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
 import { Foreign } from './judge.js';
-import { type Rule, servedBy } from './rule.js';
+import { type Rule, servedBy, waitingAs } from './rule.js';
 import { RuleHolds } from './rule-holds.service.js';
 import { ZoneReadings } from './zone-readings.service.js';
 
@@ -61,7 +61,8 @@ export class SwitchReview {
     const words = new Foreign(found).message;
     if (found.length) return this.holds.hold(rule, words);
     const options = { door: 'failover', comment: `rule ${rule.id}: it held nothing`, atomic: true } as const;
-    await this.rrsets.replace(actor, domain, rule.config, options, (values) => (values.length ? values : wanted));
+    const asked = { ...options, ...waitingAs(rule, domain) };
+    await this.rrsets.replace(actor, domain, rule.config, asked, (values) => (values.length ? values : wanted));
     return this.holds.hold(rule, `${words}; ${wanted.join(', ')} was put back`);
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Maker } from '../../access/maker.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
+import { WaitingPlans } from '../../changes/plans/waiting-plans.service.js';
 import { systemAccess } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
@@ -14,7 +15,7 @@ import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
 import { lastHour, sameValues, type Target } from './checks/decide.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { Foreign, mayHaveApplied, Stale, valuesToWrite } from './judge.js';
-import { nameOf, type Rule, servedBy } from './rule.js';
+import { nameOf, type Rule, servedBy, waitingAs } from './rule.js';
 import { RuleHolds } from './rule-holds.service.js';
 import { RuleRights } from './rule-rights.service.js';
 import { SwitchReview } from './switch-review.service.js';
@@ -60,6 +61,7 @@ export class Switcher {
     private readonly rights: RuleRights,
     private readonly holds: RuleHolds,
     private readonly review: SwitchReview,
+    private readonly waiting: WaitingPlans,
     private readonly audit: AuditService,
     private readonly notices: Notices,
     private readonly events: Events,
@@ -106,7 +108,7 @@ export class Switcher {
     let changeSet: number | null;
     try {
       const comment = `rule ${rule.id}: ${wish.why}`.slice(0, 255);
-      const options = { door: 'failover', comment, atomic: true } as const;
+      const options = { door: 'failover', comment, atomic: true, ...waitingAs(rule, domain) } as const;
       changeSet = await this.rrsets.replace(actor, domain, rule.config, options, (values) => {
         before = values;
         if (wish.wanted?.() === false) throw new Stale();
@@ -157,7 +159,8 @@ export class Switcher {
     { target, why, hold }: Wish,
     { before, changeSet }: Omit<Switched, 'rule'>,
   ): Promise<Rule | null> {
-    const served = { active: target.active, served: target.values, intended: null };
+    const served = { active: target.active, served: target.values, intended: null, failure: null };
+    await this.waiting.outdate(domain.id, waitingAs(rule, domain).subject, manager);
     if (actor === 'system' && changeSet === null && sameValues(target.values, servedBy(rule)))
       return this.rules.change(rule, served, manager);
     // the checks are those that the switch was decided by

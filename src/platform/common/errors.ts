@@ -173,6 +173,9 @@ export const errors = {
   tooLarge: () => say('tooLarge', 'body_too_large'),
   locked: waiting('locked'),
   tooMany: waiting('tooMany'),
+  /** Changes have to wait: 423002. @param seconds until they need not */
+  frozen: <R extends ReasonOf<'frozen'>>(reason: R, seconds: number, ...[params, data]: Given<R, [data?: object]>) =>
+    say('frozen', reason, params, data, seconds),
   /** An internal failure whose message the operator may see: 500001. */
   failed: of('internal'),
   /** The deadline passed before the provider was called: 500002. */

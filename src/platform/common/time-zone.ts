@@ -4,6 +4,17 @@ const DAY_MS = 86_400_000;
 /** More than the largest UTC offset of any zone. */
 const FAR_MS = DAY_MS;
 
+/** An IANA time zone that this process knows. */
+export function isTimezone(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^[\w+/-]{1,64}$/.test(value) || /^[+-]/.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the calendar day in an IANA time zone as a number: 20260131. */
 function dayIn(zone: string): (time: number) => number {
   const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {

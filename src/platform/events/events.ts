@@ -19,6 +19,8 @@ export const NOTICE_EVENTS = [
   'failover.failed',
   'delegation.changed',
   'delegation.broken',
+  'plan.waiting',
+  'plan.decided',
   'rights.ended',
   'clock.off',
   'job.stopped',
@@ -77,6 +79,8 @@ interface EventArgs {
   'domain.created': [domainId: number];
   /** the end of a domain's registration is no longer set by hand */
   'domain.expiry.automatic': [name: string];
+  /** what a domain demands of changes of its records */
+  'domain.rules.changed': [domainId: number];
   /** by themselves or with their account; with who could read each */
   'domains.removed': [domains: ReadonlyMap<number, Readers>];
   /** records of a domain were written, or a piece of a long list ended: which, says the change set */

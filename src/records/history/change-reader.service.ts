@@ -200,7 +200,7 @@ function setView(
   counts = none(),
 ): ChangeSetView {
   const { id, domain_id, door, request_id, state, total, hold_reason, created_at, finished_at } = row;
-  const { paused_until, cancelled_at } = row;
+  const { paused_until, cancelled_at, approver_id, approver } = row;
   const { user_id, username, token_id, token_name } = row;
   const comment = rules && ownWords(door) ? '' : row.comment;
   const why = rules && hold_reason !== null ? HELD : hold_reason;
@@ -223,6 +223,9 @@ function setView(
     finished_at,
     paused_until: state === 'done' ? null : paused_until,
     cancelled_at,
+    approved_by: approver === null ? null : { user_id: approver_id, username: approver },
+    // people write into it what they think of
+    override_reason: rules && row.override_reason !== null ? '' : row.override_reason,
   };
 }
 

@@ -74,6 +74,11 @@ export class ChangeActor {
   token_name!: string | null;
 }
 
+class ChangeApprover {
+  user_id!: number | null;
+  username!: string | null;
+}
+
 class ChangeCounts {
   pending!: number;
   applied!: number;
@@ -113,10 +118,14 @@ export class ChangeSetView {
   ended_at!: string | null;
   /** the same as `ended_at` @deprecated */
   finished_at!: string | null;
-  /** the provider is away, and the list goes on then; null: it is not paused */
+  /** the provider is away, or changes are frozen, and the list goes on then; null: it is not paused */
   paused_until!: string | null;
   /** somebody ended it: what was not begun is `not_tried` */
   cancelled_at!: string | null;
+  /** who approved it; null: it needed no approval */
+  approved_by!: ChangeApprover | null;
+  /** why it was made in spite of a freeze, or outside of the windows; null: it was not */
+  override_reason!: string | null;
 }
 
 /** A record before or after a change. */

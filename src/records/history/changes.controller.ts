@@ -41,7 +41,7 @@ export class ChangesController {
   @Post('records/batch')
   @HttpCode(200)
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'suspicious', 'precondition', 'unconditional', 'unapplied', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'suspicious', 'precondition', 'unconditional', 'unapplied', 'provider')
   @Conditional({
     'If-Match':
       'the `ETag` of `GET …/records`: 412001 with the `revision` when any record of the domain has changed since',

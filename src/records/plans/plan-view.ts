@@ -2,21 +2,35 @@ import { type Caller, signedIn } from '../../access/access.js';
 import { told, type Way } from '../../changes/gate/guards.js';
 import type { Plan, PlanState } from '../../changes/plans/plan.entity.js';
 import { type Draft, judged } from '../../changes/plans/plan-builder.service.js';
-import type { StoredPlanChange } from '../../changes/plans/plans.repository.js';
+import { type StoredPlanChange, UNDECIDED } from '../../changes/plans/plans.repository.js';
+import { LIFE_MS } from '../../changes/plans/waiting-plans.service.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { shownName } from '../../domains/zone-identity.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { sha256 } from '../../platform/common/hash.js';
 import { diffText, recordLine } from '../history/diff-text.js';
-import { shownState } from '../history/shown-state.js';
+import { ownWords, shownState } from '../history/shown-state.js';
 import type { PlanChangeView, PlanView } from './plan.dto.js';
 
-const DAY_MS = 86_400_000;
+const ALIVE: ReadonlySet<PlanState> = new Set(['open', 'waiting', 'approved']);
 
 /** A plan that nobody has applied by its end has expired. */
 export const stateNow = ({ state, expires_at }: Pick<Plan, 'state' | 'expires_at'>): PlanState =>
-  state === 'open' && Date.parse(expires_at) <= timeMs() ? 'expired' : state;
+  ALIVE.has(state) && Date.parse(expires_at) <= timeMs() ? 'expired' : state;
+
+/** Of a plan all but its changes, as somebody may see it. */
+export function headOf({ id: domain_id, access }: OpenDomain, plan: Omit<Plan, 'id' | 'domain'>) {
+  const { door, created_at, expires_at, decided_at, change_set_id, decider } = plan;
+  const { user_id, username, token_id, token_name } = plan;
+  const created_by = { user_id, username, token_id, token_name };
+  const decided_by = decider === null ? null : { user_id: plan.decider_id, username: decider };
+  // words may name records that rules hide
+  const comment = access.rules && ownWords(door) ? '' : plan.comment;
+  const decision = access.rules && plan.decision ? '' : plan.decision;
+  const at = { created_at, expires_at, created_by, decided_by, decided_at, decision };
+  return { domain_id, state: stateNow(plan), door, comment, ...at, change_set_id };
+}
 
 /** What is stored of a plan that was worked out. */
 export function planRow(me: Caller, domain: OpenDomain, draft: Draft, comment = ''): Omit<Plan, 'id' | 'domain'> {
@@ -26,7 +40,8 @@ export function planRow(me: Caller, domain: OpenDomain, draft: Draft, comment = 
     ...{ domain_id: domain.id, state: 'open' as const, comment, version, unchanged },
     ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
     ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
-    ...{ change_set_id: null, created_at: now(), expires_at: now(DAY_MS) },
+    ...{ ...UNDECIDED, door: 'plan' as const, wish: null, subject: null },
+    ...{ change_set_id: null, created_at: now(), expires_at: now(LIFE_MS) },
   };
 }
 
@@ -56,14 +71,12 @@ export function planView(
     const states = { before: before && shownState(before), after: after && shownState(after) };
     views.push({ id, op, host, type, ...states, allowed: !denied, ...(denied && { reason: denied.reason }) });
   }
-  const { user_id, username, token_id, token_name, comment, created_at, expires_at, base, change_set_id } = plan;
   return {
-    ...{ id: plan.id, domain_id: domain.id, domain: shownName(domain), state: stateNow(plan), comment },
-    ...{ created_at, expires_at, created_by: { user_id, username, token_id, token_name }, summary },
+    ...{ id: plan.id, domain: shownName(domain), ...headOf(domain, plan), summary },
     // it is over records that rules may hide, too, and could be guessed
-    base: domain.access.rules ? '' : base,
+    base: domain.access.rules ? '' : plan.base,
     ...{ changes: views, hidden: changes.length - views.length, guards: told(seen, changeRulesOf(domain), way) },
-    ...{ warnings: warningsFor(domain, plan.warnings), change_set_id },
+    warnings: warningsFor(domain, plan.warnings),
   };
 }
 

@@ -15,6 +15,7 @@ import {
 } from 'class-validator';
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import type { PlanOp } from '../../changes/gate/planned.js';
+import type { Door } from '../../changes/history/change-set.entity.js';
 import { PLAN_STATES, type PlanState } from '../../changes/plans/plan.entity.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../documents/document.js';
 import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
@@ -122,7 +123,20 @@ export class PlanInput {
 }
 hasRoom(PlanInput, MAX_LIST * 25, 'records');
 
-export class PlanQuery extends PickType(PageQuery, ['page', 'limit']) {}
+export class PlanQuery extends PickType(PageQuery, ['page', 'limit']) {
+  /** those that have it now; `waiting`: for an approval */
+  @IsOptional()
+  @IsIn(PLAN_STATES)
+  state?: PlanState;
+}
+
+export class DecisionInput {
+  /** why, for who asked and for whoever reads the history */
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  comment?: string;
+}
 
 export class ApplyInput {
   /** ids of changes of the plan, if not all of them shall be made */
@@ -150,6 +164,11 @@ class PlanMaker {
   username!: string | null;
   token_id!: number | null;
   token_name!: string | null;
+}
+
+class PlanDecider {
+  user_id!: number | null;
+  username!: string | null;
 }
 
 class PlanSummary {
@@ -198,11 +217,20 @@ export class PlanView {
   id!: number | null;
   domain_id!: number;
   domain!: string;
+  /** `waiting`: for an approval; `approved`: it is being applied */
   state!: PlanState;
+  /** by which way it came in */
+  door!: Door;
   comment!: string;
   created_at!: string;
   expires_at!: string;
+  /** of one that waits: who asked for it, in whose name it is applied */
   created_by!: PlanMaker;
+  /** who approved or rejected it; null: nobody has */
+  decided_by!: PlanDecider | null;
+  decided_at!: string | null;
+  /** with which words, or why it could not be applied */
+  decision!: string | null;
   /** a hash over what the provider held of the names concerned; empty for tokens with rules */
   base!: string;
   summary!: PlanSummary;
@@ -220,11 +248,20 @@ export class PlanView {
 export class PlanListEntry {
   id!: number;
   domain_id!: number;
+  /** `waiting`: for an approval; `approved`: it is being applied */
   state!: PlanState;
+  /** by which way it came in */
+  door!: Door;
   comment!: string;
   created_at!: string;
   expires_at!: string;
+  /** of one that waits: who asked for it, in whose name it is applied */
   created_by!: PlanMaker;
+  /** who approved or rejected it; null: nobody has */
+  decided_by!: PlanDecider | null;
+  decided_at!: string | null;
+  /** with which words, or why it could not be applied */
+  decision!: string | null;
   change_set_id!: number | null;
 }
 

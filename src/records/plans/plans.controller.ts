@@ -15,10 +15,10 @@ import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiResponse, ApiTags } fr
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
+import { ApplyQuery } from '../../changes/gate/intent.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
-import { WaitQuery } from '../../platform/http/wait.dto.js';
 import { BatchResult } from '../batch/batch.dto.js';
 import { statusOf } from '../batch/batch.service.js';
 import { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
@@ -100,7 +100,7 @@ export class PlansController {
   @Post(':id/apply')
   @HttpCode(200)
   @Access({ narrowed: true, scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'suspicious', 'precondition', 'unapplied', 'provider')
+  @Fails('conflict', 'guarded', 'suspicious', 'precondition', 'unapplied', 'frozen', 'provider')
   @ApiOkResponse({ type: BatchResult })
   @ApiResponse({ status: 207, type: BatchResult, description: 'some changes were not applied' })
   @ApiAcceptedResponse({ type: BatchResult, description: 'the list goes on in the background' })
@@ -108,14 +108,18 @@ export class PlansController {
   async apply(
     @Param('id', IdPipe) id: number,
     @Body() body: ApplyInput,
-    @Query() { wait }: WaitQuery,
+    @Query() { wait }: ApplyQuery,
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<BatchResult> {
-    const { domain_id, ...result } = await this.plans.apply(me, id, body, (wait ?? 0) * 1000);
-    const status = statusOf(result, false);
-    response.status(status);
-    if (status === 202) response.setHeader('Location', `/api/domains/${domain_id}/changes/${result.change_set_id}`);
-    return result;
+    return answered(response, await this.plans.apply(me, id, body, (wait ?? 0) * 1000));
   }
+}
+
+/** What became of a plan that was applied, as a batch says it. @throws AppError 422002 */
+export function answered(response: Response, { domain_id, ...result }: Awaited<ReturnType<PlansService['apply']>>) {
+  const status = statusOf(result, false);
+  response.status(status);
+  if (status === 202) response.setHeader('Location', `/api/domains/${domain_id}/changes/${result.change_set_id}`);
+  return result;
 }

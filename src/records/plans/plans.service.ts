@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { type Caller, type Right, signedIn } from '../../access/access.js';
 import { type Base, Stale } from '../../changes/edits/base.js';
 import { Places } from '../../changes/edits/edit.js';
@@ -10,6 +11,7 @@ import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js
 import type { Plan } from '../../changes/plans/plan.entity.js';
 import { judged, PlanBuilder } from '../../changes/plans/plan-builder.service.js';
 import { PlansRepository, type StoredPlanChange } from '../../changes/plans/plans.repository.js';
+import { LIFE_MS } from '../../changes/plans/waiting-plans.service.js';
 import { refusal, rightOf } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
@@ -24,14 +26,31 @@ import { batchResult } from '../batch/batch.service.js';
 import { shownState } from '../history/shown-state.js';
 import type { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
 import { PlanTargets } from './plan-targets.service.js';
-import { numbered, planRow, planView, stateNow } from './plan-view.js';
+import { headOf, numbered, planRow, planView, stateNow } from './plan-view.js';
 
-const DAY_MS = 86_400_000;
 /** how long plans that have expired are shown */
-const KEPT_MS = 7 * DAY_MS;
+const KEPT_MS = 7 * LIFE_MS;
 const HOUR_MS = 3_600_000;
 /** differences that a stale plan names */
 const MAX_DIFFERENCES = 1000;
+
+/** How a plan is applied. */
+export interface Applying {
+  /** ms that a long list is waited for */
+  waitMs: number;
+  comment: string;
+  /** guards that are meant */
+  force: readonly string[];
+  /** none of its changes is left out */
+  whole: boolean;
+  /** who approved it, and what they see; `stored`: what is stored with the list */
+  approval?: {
+    me: Caller;
+    access: OpenDomain['access'];
+    override: string | undefined;
+    stored: (changeSet: number, manager: EntityManager) => Promise<void>;
+  };
+}
 
 /** Plans: worked out, shown, and applied as they were shown or not at all. */
 @Injectable()
@@ -69,13 +88,8 @@ export class PlansService implements OnModuleInit {
 
   async list(domain: OpenDomain, query: PlanQuery): Promise<PlanList & { page: number; limit: number }> {
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
-    const { rows, total } = await this.plans.page(domain.id, limit, (page - 1) * limit);
-    const list = rows.map((plan) => {
-      const { id, domain_id, comment, created_at, expires_at, change_set_id } = plan;
-      const { user_id, username, token_id, token_name } = plan;
-      const created_by = { user_id, username, token_id, token_name };
-      return { id, domain_id, state: stateNow(plan), comment, created_at, expires_at, created_by, change_set_id };
-    });
+    const { rows, total } = await this.plans.page(domain.id, query.state, now(), limit, (page - 1) * limit);
+    const list = rows.map((plan) => ({ id: plan.id, ...headOf(domain, plan) }));
     return { total, list, page, limit };
   }
 
@@ -87,9 +101,15 @@ export class PlansService implements OnModuleInit {
 
   /** @throws AppError 404001; 409001 for a plan that has an end */
   async discard(me: Caller, id: number): Promise<void> {
-    const { plan, domain } = await this.open(me, id, 'records');
-    assertOpen(plan);
-    assertAllowed(me, domain, await this.plans.changes(id));
+    const { plan, domain } = await this.open(me, id, 'read');
+    const state = stateNow(plan);
+    if (state !== 'open' && state !== 'waiting') throw errors.conflict('plan_ended', { state });
+    // who asked may take that back, whatever they may do by now
+    const { userId, token } = signedIn(me);
+    if (plan.user_id !== userId || (token && token.id !== plan.token_id)) {
+      await this.policy.open(signedIn(me), domain.id, 'records');
+      assertAllowed(me, domain, await this.plans.changes(id));
+    }
     if (!(await this.plans.end(id, 'discarded', null))) throw errors.conflict('plan_ended', { state: 'applied' });
   }
 
@@ -101,34 +121,56 @@ export class PlansService implements OnModuleInit {
    * is done then
    */
   async apply(me: Caller, id: number, input: ApplyInput, waitMs: number): Promise<BatchResult & { domain_id: number }> {
-    const { plan, domain: opened } = await this.open(me, id, 'records');
+    const { plan, domain } = await this.open(me, id, 'records');
     assertOpen(plan);
     const all = await this.plans.changes(id);
     const changes = chosen(all, input.only);
     assertWholeSets(all, changes);
-    assertAllowed(me, opened, changes);
+    const whole = changes.length === all.length;
+    const comment = input.comment ?? plan.comment;
+    return this.carryOut(me, domain, { plan, changes }, { waitMs, comment, force: input.force ?? [], whole });
+  }
+
+  /**
+   * Makes changes of a plan, if all of them may be made and all is as it was.
+   * @param actor in whose name, with the domain as it is for them
+   * @throws AppError 403001, 409001, 409003, 412001, 423002
+   */
+  async carryOut(
+    actor: Caller,
+    opened: OpenDomain,
+    { plan, changes }: { plan: Plan; changes: readonly StoredPlanChange[] },
+    { waitMs, comment, force, whole, approval }: Applying,
+  ): Promise<BatchResult & { domain_id: number }> {
+    const { id } = plan;
+    // who sees what is told of it
+    const me = approval?.me ?? actor;
+    assertAllowed(actor, opened, changes);
     await this.sync.refresh(opened, 'system');
     const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
     const { connection } = await this.places.of(domain);
     const options = {
-      ...{ door: 'plan' as const, comment: input.comment ?? plan.comment, atomic: false, strict: true },
+      ...{ door: plan.door, comment, atomic: false, strict: true },
+      ...(approval && { approver: signedIn(approval.me), override: approval.override }),
       base: basesOf(changes),
-      plan: { force: input.force ?? [], ids: changes.map(({ position }) => position) },
+      plan: { id, whole, force, ids: changes.map(({ position }) => position) },
       only: setsOf(changes),
-      stored: async (changeSet: number, manager: Parameters<typeof this.plans.insert>[2]) => {
+      stored: async (changeSet: number, manager: EntityManager) => {
         if (!(await this.plans.end(id, 'applied', changeSet, manager)))
           throw errors.conflict('plan_ended', { state: 'applied' });
+        await approval?.stored(changeSet, manager);
       },
     };
     try {
       const edits = changes.map(editOf);
-      const { changeSet, results } = await this.engine.list(me, domain, edits, options, waitMs, connection);
+      const { changeSet, results } = await this.engine.list(actor, domain, edits, options, waitMs, connection);
       if (changeSet === null) await this.plans.end(id, 'applied', null);
       return { ...batchResult(me, changeSet, results, null), domain_id: domain.id };
     } catch (error) {
       if (!(error instanceof Stale)) throw error;
       await this.plans.end(id, 'stale', null);
-      throw errors.precondition('plan_stale', {}, { differences: await this.differences(me, domain, plan, changes) });
+      const seen = approval ? { ...domain, access: approval.access } : domain;
+      throw errors.precondition('plan_stale', {}, { differences: await this.differences(me, seen, plan, changes) });
     }
   }
 
@@ -150,7 +192,8 @@ export class PlansService implements OnModuleInit {
     });
   }
 
-  private async open(me: Caller, id: number, right: Right): Promise<{ plan: Plan; domain: OpenDomain }> {
+  /** A plan with its domain. @throws AppError 404001, 403001 */
+  async open(me: Caller, id: number, right: Right): Promise<{ plan: Plan; domain: OpenDomain }> {
     const plan = await this.plans.one(id);
     if (!plan) throw errors.notFound('plan');
     const domain = await this.policy.look(signedIn(me), plan.domain_id);

@@ -23,7 +23,7 @@ export class WriteInterceptor implements NestInterceptor {
     if (('dry_run' in query || 'force' in query) && takesIntent(context)) {
       // the pipe refuses what is wrong in it before the handler runs
       const { dry_run: dryRun, force } = plainToInstance(IntentQuery, query);
-      caller.intent = { dryRun: dryRun === true, force: force ?? [] };
+      caller.intent = { ...caller.intent, dryRun: dryRun === true, force: force ?? [] };
       if (dryRun === true) request.auditAction = undefined;
     }
     return next.handle().pipe(

@@ -51,7 +51,7 @@ export class RrsetsController {
   @Put()
   @HttpCode(200)
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'suspicious', 'precondition', 'unconditional', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'suspicious', 'precondition', 'unconditional', 'provider')
   @Conditional({ 'If-Match': IF_MATCH, 'If-None-Match': '`*`: 412001 when there is such a set' })
   @Audited('record.batch')
   put(
@@ -72,7 +72,7 @@ export class RrsetsController {
    */
   @Delete()
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'guarded', 'suspicious', 'precondition', 'unconditional', 'provider')
+  @Fails('conflict', 'guarded', 'frozen', 'suspicious', 'precondition', 'unconditional', 'provider')
   @Conditional({ 'If-Match': IF_MATCH })
   @Audited('record.batch')
   remove(

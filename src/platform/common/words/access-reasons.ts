@@ -245,6 +245,38 @@ export const ACCESS_REASONS = {
     '只有超级管理员可以更改审计日志的保留时间',
   ),
 
+  changes_frozen: say(
+    'frozen',
+    'Changes of this domain are frozen until {until}: {why}',
+    '此域名的更改已冻结至 {until}：{why}',
+  ),
+  outside_windows: say(
+    'frozen',
+    'Changes of this domain are made within its windows only; the next one opens at {until}',
+    '此域名的更改只能在其时间窗口内进行；下一个窗口在 {until} 打开',
+  ),
+  approval_not_for_tokens: say(
+    'forbidden',
+    'Tokens do not approve, nor change what waits for an approval',
+    '令牌不能审批，也不能更改审批设置',
+  ),
+  override_needs_super: say(
+    'forbidden',
+    'override is for role 3: a freeze and windows bind everybody else',
+    'override 仅限角色 3：冻结和时间窗口约束其他所有人',
+  ),
+  approver_needed: say(
+    'forbidden',
+    'This plan is approved or rejected by others: see approval.by of the domain',
+    '此计划须由其他人审批：参见域名的 approval.by',
+  ),
+  own_approval: say('forbidden', 'Who asked for changes does not approve them', '提出更改的人不能审批自己的更改'),
+  plan_not_readable: say('forbidden', 'The plan changes records that you may not read', '该计划更改了您无权读取的记录'),
+  asker_may_not: say(
+    'forbidden',
+    'Who asked for the changes may not make them any more: {why}. The plan is rejected',
+    '提出更改的人已无权进行这些更改：{why}。该计划已被驳回',
+  ),
   account_locked: say(
     'locked',
     'The account is locked after too many failed logins; try again later',

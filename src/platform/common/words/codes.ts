@@ -16,6 +16,7 @@ export const CODES = {
   unapplied: { status: 422, code: 422002, meaning: 'no change of the list was applied; with `fail=any`: not all were' },
   locked: { status: 423, code: 423001, meaning: 'account locked' },
   unconditional: { status: 428, code: 428001, meaning: 'the domain demands `If-Match` of updates and deletions' },
+  frozen: { status: 423, code: 423002, meaning: 'frozen, or outside of the windows for changes' },
   tooMany: { status: 429, code: 429001, meaning: 'too many requests' },
   internal: { status: 500, code: 500001, meaning: 'internal error' },
   provider: { status: 500, code: 500002, meaning: 'the provider refused or failed' },

@@ -25,6 +25,16 @@ export const CONFLICT_REASONS = {
     '未做任何更改：需要在 "force" 中列出 {guards}',
   ),
   plan_ended: say('conflict', 'The plan is {state}: make another one', '该计划的状态是 {state}：请重新创建计划'),
+  plan_not_waiting: say(
+    'conflict',
+    'The plan is {state}: it does not wait for an approval',
+    '该计划的状态是 {state}：并非待审批',
+  ),
+  waits_for_approval: say(
+    'conflict',
+    'Nothing was changed yet: it waits for an approval as plan {plan}',
+    '尚未更改：作为计划 {plan} 等待审批',
+  ),
   busy: say('conflict', 'Somebody else is changing this right now; try again', '他人正在更改，请重试'),
   changed_meanwhile: say(
     'conflict',

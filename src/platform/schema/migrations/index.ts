@@ -41,6 +41,7 @@ import { KeptAnswers1764320000000 } from './1764320000000-kept-answers.js';
 import { RecordSearch1764330000000 } from './1764330000000-record-search.js';
 import { RecordEnds1764370000000 } from './1764370000000-record-ends.js';
 import { ChangeRules1764380000000 } from './1764380000000-change-rules.js';
+import { Approval1764390000000 } from './1764390000000-approval.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -87,4 +88,5 @@ export const MIGRATIONS = [
   RecordSearch1764330000000,
   RecordEnds1764370000000,
   ChangeRules1764380000000,
+  Approval1764390000000,
 ];

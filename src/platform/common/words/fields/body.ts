@@ -50,6 +50,8 @@ export const BODY_WORDS = {
   'must be one line': '必须只有一行',
   'must be one line without blanks around it': '必须只有一行，首尾不能有空白',
   'must not be blank': '不能为空白',
+  'must be a time of day, HH:MM': '必须是一天中的时间，格式为 HH:MM',
+  'must be later than from': '必须晚于 from',
   'must be a day, YYYY-MM-DD': '必须是日期，格式为 YYYY-MM-DD',
   'must be an ISO 8601 date and time': '必须是 ISO 8601 格式的日期和时间',
   'must be in the future': '必须是将来的时间',
