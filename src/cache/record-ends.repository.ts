@@ -8,6 +8,8 @@ export interface EndedRecord {
   domain_id: number;
   host: string;
   expires_at: string;
+  end_maker_id: number | null;
+  end_maker_token_id: number | null;
 }
 
 @Injectable()
@@ -19,7 +21,7 @@ export class RecordEndsRepository {
     const { expires_at = '', id = 0 } = after ?? {};
     return this.db.rows(
       // the first comparison is implied by the third: an index is entered there, and not read from its start
-      `SELECT id, domain_id, host, expires_at FROM dns_records
+      `SELECT id, domain_id, host, expires_at, end_maker_id, end_maker_token_id FROM dns_records
         WHERE expires_at >= ? AND expires_at <= ? AND (expires_at > ? OR id > ?) AND end_hold_reason IS NULL
         ORDER BY expires_at, id LIMIT ?`,
       [expires_at, by, expires_at, id, limit],

@@ -21,6 +21,7 @@ import { Makers } from '../tokens/makers.service.js';
 import { ChangeSets } from './change-sets.js';
 import type { Edit } from './edits/edit.js';
 import { ChangeEngine } from './engine.service.js';
+import { Waits } from './gate/waits.js';
 import { RecordSyncService } from './in-doubt/record-sync.service.js';
 
 /** ms between two looks for records that have ended */
@@ -118,11 +119,21 @@ export class EndedRecords implements OnModuleInit {
   private async inTurn(domainId: number, list: readonly EndedRecord[], signal: AbortSignal): Promise<void> {
     const domain = await this.domains.reload(domainId);
     const share = { user: domain.owner_id, target: domainId };
-    await this.pool.run(share, () => actingLater(() => this.end(domain, list)), signal);
+    await this.pool.run(share, () => actingLater(() => this.ofMakers(domain, list)), signal);
     if (list.length === PIECE) this.more = true;
   }
 
-  /** Deletes those that may be, and holds the others. @throws AppError; ProviderError */
+  /** What has to wait for an approval waits in the name of who set the end: their records go by themselves. */
+  private async ofMakers(domain: DomainRow, list: readonly EndedRecord[]): Promise<void> {
+    const makers = new Map<string, EndedRecord[]>();
+    for (const row of list) {
+      const key = JSON.stringify(makerOf(row));
+      makers.set(key, [...(makers.get(key) ?? []), row]);
+    }
+    for (const some of makers.values()) await this.end(domain, some);
+  }
+
+  /** Deletes those that may be, and holds the others. @param list of one maker @throws AppError; ProviderError */
   private async end(domain: DomainRow, list: readonly EndedRecord[]): Promise<void> {
     // while its provider is down, no change is begun that would fail
     if (this.pauses.has(ofDomain(domain.id))) await this.sync.refresh(domain, 'system');
@@ -137,11 +148,14 @@ export class EndedRecords implements OnModuleInit {
     };
     const hosts = [...new Set(list.map(({ host }) => host))];
     const all = { ...domain, access: systemAccess };
-    const options = { door: 'job' as const, comment: COMMENT, atomic: false };
+    const maker = makerOf(list[0] as EndedRecord);
+    const options = { door: 'job' as const, comment: COMMENT, atomic: false, maker };
     const done = await this.engine.whole('system', all, { hosts, of }, options).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === CODES.guarded.code) return error;
+      if (error instanceof Waits || (error instanceof AppError && error.code === CODES.guarded.code)) return error;
       throw error;
     });
+    // asked for again while they are there: the same wish finds the plan that waits
+    if (done instanceof Waits) return judged.may.forEach(({ id }) => void this.fails(ofRecord(id)));
     if (done instanceof AppError) return this.guarded(domain, list, judged.may, done);
     const { results } = done;
     for (const [reason, rows] of judged.held) await this.hold(domain, rows, reason);
@@ -168,9 +182,9 @@ export class EndedRecords implements OnModuleInit {
     const judged: Judged = { may: [], held: new Map() };
     const rights = new Map<string, ReturnType<Makers['inDomains']>>();
     for (const row of rows) {
-      const { expires_at, end_hold_reason, end_maker_id, end_maker_token_id } = row;
+      const { expires_at, end_hold_reason } = row;
       if (!expires_at || expires_at > now() || (end_hold_reason ?? null) !== null) continue;
-      const maker = { maker_id: end_maker_id ?? null, maker_token_id: end_maker_token_id ?? null };
+      const maker = makerOf(row);
       const key = JSON.stringify(maker);
       const right = rights.get(key) ?? this.makers.inDomains(maker, [domainId], 'records', 'records:write');
       rights.set(key, right);
@@ -224,6 +238,12 @@ function refusalOf(right: Right, domainId: number, row: StoredRecord): string | 
   const verdict = judgeRecord(right.access, domainId, 'delete', row);
   return verdict.allowed ? null : verdict.reason;
 }
+
+/** Who said when a record ends. */
+const makerOf = (row: { end_maker_id?: number | null; end_maker_token_id?: number | null }) => ({
+  maker_id: row.end_maker_id ?? null,
+  maker_token_id: row.end_maker_token_id ?? null,
+});
 
 const ofDomain = (id: number): string => `domain ${id}`;
 const ofRecord = (id: number): string => `record ${id}`;

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { RecordInput, RecordPatch, RecordView, recordTag } from '../changes/edits/record.dto.js';
-import { WriteQuery } from '../changes/gate/intent.js';
+import { WriteQuery } from '../changes/gate/intent.dto.js';
 import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { pageHeaders } from '../platform/common/paging.dto.js';
 import { IdPipe } from '../platform/common/validation.js';

@@ -91,6 +91,7 @@ export function complete(
   );
 
   describePath(operation.parameters ?? []);
+  describeLists(operation.parameters ?? []);
   addExample(operation.requestBody?.content['application/json']);
 
   operation.security = secured ? [{ bearer: [] }] : [];
@@ -122,12 +123,10 @@ function kindsOf(
 
 const runsDry = (parameters: Operation['parameters']) => !!parameters?.some(({ name }) => name === 'dry_run');
 
-/** Whoever writes records may be told what would be done: see `IntentQuery`. */
+/** In words alone: another type of `data` would have every generated client ask which one it got. */
 function tellDry({ responses }: Operation): void {
-  const plan = { $ref: '#/components/schemas/PlanView' };
-  const usual = responses['200']?.content?.['application/json']?.schema ?? { type: 'null' };
-  const schema = responses['200'] ? { anyOf: [usual, plan] } : plan;
-  responses['200'] = { description: 'with `dry_run` what would be done', content: { 'application/json': { schema } } };
+  const usual = responses['201'] ?? responses['200'];
+  if (usual) usual.description ||= 'success; a dry run is answered 200, with a `PlanView` as `data`';
 }
 
 /** Whoever writes records may wait until they are published. */
@@ -191,6 +190,13 @@ function describePath(parameters: Parameter[]): void {
       parameter.schema = { type: 'integer', minimum: 1, maximum: MAX_ID };
     }
   }
+}
+
+/** Lists in a query stand with commas between. */
+function describeLists(parameters: Parameter[]): void {
+  for (const parameter of parameters)
+    if (parameter.in === 'query' && parameter.schema?.type === 'array')
+      Object.assign(parameter, { style: 'form', explode: false });
 }
 
 function addExample(body: Content[string] | undefined): void {

@@ -13,7 +13,7 @@ import {
 } from 'class-validator';
 import { EDIT_OPS, type EditOp } from '../../changes/edits/edit.js';
 import { RecordPatchFields, RecordView } from '../../changes/edits/record.dto.js';
-import { IntentQuery } from '../../changes/gate/intent.js';
+import { IntentQuery } from '../../changes/gate/intent.dto.js';
 import { ToNumber } from '../../platform/common/paging.dto.js';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { hasRoom } from '../../platform/common/validation.js';

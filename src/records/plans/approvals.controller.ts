@@ -3,7 +3,7 @@ import { ApiAcceptedResponse, ApiOkResponse, ApiResponse, ApiTags } from '@nestj
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { ApplyQuery } from '../../changes/gate/intent.js';
+import { ApplyQuery } from '../../changes/gate/intent.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { BatchResult } from '../batch/batch.dto.js';
 import { ApprovalsService } from './approvals.service.js';

@@ -159,8 +159,8 @@ async function named(place: Place, list: readonly RecordInput[]): Promise<Wanted
 }
 
 /**
- * The records of a document. What name servers read with a warning is read so, too: a line that says what an earlier one
- * has said counts once, and a set has the TTL of its first line, where the provider has one for a set.
+ * The records of a document. What name servers read with a warning is read so, too: a line that says what an earlier
+ * one has said counts once, and a set has the TTL of its first line, where the provider has one for a set.
  * @throws AppError 400001 with all mistakes, each with its line
  */
 async function written(place: Place, { format, text }: PlanDocument, warnings: string[]): Promise<Wanted[]> {

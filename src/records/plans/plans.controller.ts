@@ -15,7 +15,7 @@ import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiResponse, ApiTags } fr
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { ApplyQuery } from '../../changes/gate/intent.js';
+import { ApplyQuery } from '../../changes/gate/intent.dto.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { pageHeaders } from '../../platform/common/paging.dto.js';
 import { IdPipe } from '../../platform/common/validation.js';

@@ -5,7 +5,7 @@ import type { Response } from 'express';
 import { catchError, from, type Observable, tap, throwError } from 'rxjs';
 import type { ZoneRequest } from '../../access/access.js';
 import { DryRun } from '../../changes/dry-run.js';
-import { IntentQuery } from '../../changes/gate/intent.js';
+import { IntentQuery } from '../../changes/gate/intent.dto.js';
 import { DryRuns } from './dry-runs.service.js';
 
 /**

@@ -11,7 +11,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { WriteQuery } from '../../changes/gate/intent.js';
+import { WriteQuery } from '../../changes/gate/intent.dto.js';
 import { TakesBack } from '../../platform/common/read-only.js';
 import { NestedList } from '../../platform/common/validation.js';
 

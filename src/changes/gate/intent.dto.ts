@@ -22,8 +22,8 @@ export class OverrideQuery {
 /** What the query of a write of records says of the way in which it is meant: `WriteInterceptor` reads it. */
 export class IntentQuery extends OverrideQuery {
   /**
-   * `true`: nothing is written or stored; the answer is 200 with the plan of this write, `id: null`. What the write would
-   * be refused for is refused in the same way, but for guards, which the plan names
+   * `true`: nothing is written or stored; the answer is 200 with the plan of this write, `id: null`. What the write
+   * would be refused for is refused in the same way, but for guards, which the plan names
    */
   @IsOptional()
   @ToBoolean()
