@@ -227,7 +227,8 @@ for (const { kind, skip } of databases('all'))
     it('ends in a refusal, of which who asked is told, or with a plan that they discard', async () => {
       await needs();
       const plan = waits((await people.writer.client.post(world.records, a('no'))) as Answer);
-      const view = done(await decide(people.approver.client, plan, 'reject', { comment: 'not before Monday' }));
+      const answer = await decide(people.approver.client, plan, 'reject', { comment: 'not before Monday' });
+      const view = done(answer) as unknown as { state: string; decision: string };
       assert.deepEqual([view.state, view.decision], ['rejected', 'not before Monday']);
       const told = done(await admin.get('/api/system/notifications?event=plan.decided')).list[0];
       assert.match(told?.text ?? '', /asked for by writer, was rejected by approver: not before Monday$/);

@@ -372,6 +372,22 @@ for (const { kind, skip } of databases('all')) {
       done(await admin.delete(`${world.records}/${mail.id}`));
     });
 
+    it('waits for an approval in the name of who set it, where the domain asks for one', async () => {
+      const path = `/api/domains/${world.domain}` as const;
+      const { id } = await create({ expires_at: FAR });
+      done(await admin.put(path, { approval: { for: 'all', by: { role: 2 }, own: true } }));
+      await over(id);
+      await run();
+      const waiting = async () => done(await admin.get(`${path}/plans?state=waiting`)).list;
+      await until('it is asked for', async () => (await waiting()).length > 0);
+      const [plan] = await waiting();
+      assert.equal(plan?.created_by.user_id, 1);
+      assert.ok(await isThere(id));
+      done(await admin.post(`/api/plans/${plan?.id as number}/approve`, {}));
+      assert.ok(!(await isThere(id)));
+      done(await admin.put(path, { approval: { for: 'none' } }));
+    });
+
     it('is kept, with who set it, where the answer to a creation was lost', async () => {
       const name = host();
       world.proxy.fault = async (request, forward) => {
@@ -392,7 +408,11 @@ for (const { kind, skip } of databases('all')) {
     it('is judged as it is under its lock, whatever was read before', async () => {
       const [moved, ends] = [await create({ expires_at: FAR }), await create({ expires_at: FAR })];
       await over(ends.id);
-      const read = ({ id, name }: typeof moved) => ({ id, domain_id: world.domain, host: name, expires_at: PAST });
+      const maker = { end_maker_id: 1, end_maker_token_id: null };
+      const read = ({ id, name }: typeof moved) => ({
+        ...{ id, domain_id: world.domain, host: name, expires_at: PAST },
+        ...maker,
+      });
       const pages = [[read(moved), read(ends)]];
       await looker({ ended: async () => pages.shift() ?? [] }).look();
       assert.deepEqual([await isThere(moved.id), await isThere(ends.id)], [true, false]);

@@ -136,6 +136,7 @@ for (const { kind, skip } of databases('all'))
             done(await admin.get(`${base}/records?refresh=true`));
             assert.deepEqual(await held(), found);
 
+            done(await admin.post('/api/system/resume'));
             const idOf = (host: string) =>
               Number(JSON.parse(found.find((one) => one.includes(`"${host}"`)) ?? '[]')[0]);
             made(await admin.post(`${base}/records`, { host: 'new', type: 'A', value: '192.0.2.77' }));
