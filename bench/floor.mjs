@@ -17,7 +17,7 @@ const DOMAIN_COLUMNS = `d.id, d.name, d.apart, d.remote_id, d.account_id, a.name
 const DOMAIN = `SELECT ${DOMAIN_COLUMNS}, 2 AS level, NULL AS host
   FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`;
 const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled,
-  read_only, read_only_reason, pending, remark, updated_at, created_at
+  read_only, read_only_reason, expires_at, end_hold_reason, pending, remark, updated_at, created_at
   FROM dns_records WHERE domain_id = ? ORDER BY id ASC LIMIT ? OFFSET ?`;
 const GRANTS = (team, own, union, one) =>
   `SELECT p.domain_id AS id, ${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
@@ -60,6 +60,8 @@ const recordView = (row, domain) => ({
   enabled: Boolean(row.enabled),
   remark: row.remark,
   read_only: Boolean(row.read_only),
+  expires_at: row.expires_at,
+  end_hold_reason: row.end_hold_reason,
   read_only_reason: row.read_only ? row.read_only_reason : null,
   pending: Boolean(row.pending),
   unicode_host: unicode(row.host),
