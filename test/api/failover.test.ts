@@ -191,6 +191,7 @@ for (const { kind, skip } of databases('sqlite', 'mysql')) {
             switches: 0,
             hold_reason: null,
             limited_until: null,
+            failure: null,
             made_by: 1,
           },
         },
