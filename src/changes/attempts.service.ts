@@ -165,7 +165,7 @@ export class ChangeAttempts {
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
     const override = job.resumes ? undefined : await this.passes(job, plan, rows, under.shared);
     const { ids } = under.shared;
-    const until = inDoubt ? await this.inFlightUntil(job, ids, plan.nets, hosts) : null;
+    const until = inDoubt ? await this.inFlightUntil(job, ids, plan, hosts) : null;
     if (until !== null) return { kind: 'in-flight', until, ids, hosts };
     const finished = await this.carryOut(job, course, plan, rows, { ...under, override }, held);
     return finished ? { kind: 'done', finished } : { kind: 'more-names', hosts: [] };
@@ -307,13 +307,13 @@ export class ChangeAttempts {
   private async inFlightUntil(
     { edits, connection }: Job,
     domainIds: readonly number[],
-    nets: readonly Net[],
+    { nets, standing }: Plan,
     hosts: readonly string[],
   ): Promise<string | null> {
     const { replaces, outlives } = connection.definition.capabilities;
     // a set that is as it shall be would not be when another value came
     const names = nets.length || !('hosts' in edits) ? [] : hosts;
-    return outlives ? this.inFlight.until(domainIds, nets, names, replaces) : null;
+    return outlives ? this.inFlight.until(domainIds, nets, names, standing, replaces) : null;
   }
 
   /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned again */

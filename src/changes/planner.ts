@@ -48,6 +48,8 @@ export interface Plan {
   planned: Planned[];
   /** what is to be done, one entry a record; what comes out as it went in is left out */
   nets: Net[];
+  /** records in doubt that come out as they went in: they are there only if their last change does not come late */
+  standing: StoredRecord[];
   /** what no edit names and the provider changes with it: the TTLs of other records of a set */
   moved: () => Iterable<{ before: StoredRecord; after: StoredRecord }>;
 }
@@ -124,11 +126,13 @@ export class Planner {
     const others = planned.flatMap(({ after }) => (after && !hosts.has(after.host) ? [after.host] : []));
     if (others.length) return { hosts: others };
     const nets: Net[] = [];
+    const standing: StoredRecord[] = [];
     for (const net of copy.nets()) {
       if (due()) await turn();
       if (!isIdle(net)) nets.push(net);
+      else if (net.before?.pending) standing.push(net.before);
     }
-    return { planned, nets, moved: () => copy.movedAlong() };
+    return { planned, nets, standing, moved: () => copy.movedAlong() };
   }
 }
 

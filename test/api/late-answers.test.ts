@@ -69,6 +69,25 @@ describeUnless(noPowerdns)('a write of a set that is carried out after its time 
     await settled();
   });
 
+  it('is waited for by a list that leaves its record as it is, and changes another one', async () => {
+    const { id } = made(await add('still', '192.0.2.1'));
+    world.proxy.fault = lateOnce();
+    providerFailed(await admin.delete(`${world.records}/${id}`), /did not answer/);
+    const changes = [
+      { op: 'status', id, enabled: false },
+      { op: 'status', id, enabled: true },
+      { op: 'create', host: 'beside', type: 'A', value: '192.0.2.1' },
+    ];
+    const { data } = await admin.post(`${world.records}/batch`, { changes });
+    await sleep(LATE_MS);
+    const isThere = (await held('still')).length === 1;
+    assert.deepEqual(
+      data.outcomes?.map(({ ok }) => ok),
+      [isThere, isThere, true],
+    );
+    await settled();
+  });
+
   it('may be repeated at once, and removes nothing that is written after that', async () => {
     made(await add('again', '192.0.2.1'));
     world.proxy.fault = lateOnce();

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RowValues } from '../../cache/reconcile.js';
+import type { StoredRecord } from '../../cache/record-cache.js';
 import { recordKey } from '../../dns/record.js';
 import { now } from '../../platform/common/clock.js';
 import type { Capabilities } from '../../providers/provider.js';
@@ -23,17 +24,20 @@ export class InFlightWrites {
    * once more.
    * @param domainIds all domains that are the zone
    * @param names where the list finds all as it shall be, and would not, if such a change came
+   * @param standing records in doubt that come out of the list as they went in
    * @returns null: not at all
    */
   async until(
     domainIds: readonly number[],
     nets: readonly Net[],
     names: readonly string[],
+    standing: readonly StoredRecord[],
     replaces: Capabilities['replaces'],
   ): Promise<string | null> {
     const all = (await Promise.all(domainIds.map((id) => this.inDoubt.of(id)))).flat();
     const late = asSent(all.filter((change) => change.late && (change.settle_after ?? '') > now()));
-    const touches = touched(nets, names, new Set(late.map(({ change }) => wish(change.record_id, change.after))));
+    const wishes = new Set(late.map(({ change }) => wish(change.record_id, change.after)));
+    const touches = touched(nets, names, standing, wishes);
     let until: string | null = null;
     const repeated: number[] = [];
     for (const { change, parts } of late) {
@@ -62,11 +66,14 @@ const contentOf = (row: RowValues): string => `content ${recordKey(row)}`;
 function touched(
   nets: readonly Net[],
   names: readonly string[],
+  standing: readonly StoredRecord[],
   wishes: ReadonlySet<string>,
 ): ReadonlyMap<string, boolean> {
   const places = new Map<string, boolean>();
   const touch = (place: string, same: boolean) => places.set(place, same && (places.get(place) ?? true));
   for (const name of names) for (const place of [ZONE, `name ${name}`]) touch(place, false);
+  for (const row of standing)
+    for (const place of [ZONE, `name ${row.host}`, ...ownPlaces(row, row, false)]) touch(place, false);
   for (const { before, after } of nets) {
     const same = wishes.has(wish(before?.id ?? null, after));
     touch(ZONE, same);
