@@ -13,8 +13,8 @@ import { done, made, startWorld, until, type World } from '../support/world.js';
 const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
 /** more statements than an apply has; the test ends where that does */
 const MOST = 200;
-/** with `TEST_KILLS=all` the process is killed at each statement, else at each third one */
-const EVERY = process.env.TEST_KILLS === 'all' ? 1 : 3;
+/** with `TEST_KILLS=all` the process is killed at each statement, else at each ninth one */
+const EVERY = process.env.TEST_KILLS === 'all' ? 1 : 9;
 /** ms in which a change that nobody saw the end of may still be carried out */
 const UNCLEAR_AFTER_MS = '300';
 

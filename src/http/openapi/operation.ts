@@ -80,6 +80,7 @@ export function complete(
 ): void {
   if (runsDry(operation.parameters)) tellDry(operation);
   if (action && RECORD_WRITES.has(action)) mayWait(operation);
+  if (operation.parameters?.some(({ name }) => name === 'override')) tellApproval(operation);
   const secured = rule !== undefined && !rule.public;
   const takesKey = secured && method !== 'get';
   if (takesKey) operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
@@ -127,6 +128,14 @@ const runsDry = (parameters: Operation['parameters']) => !!parameters?.some(({ n
 function tellDry({ responses }: Operation): void {
   const usual = responses['201'] ?? responses['200'];
   if (usual) usual.description ||= 'success; a dry run is answered 200, with a `PlanView` as `data`';
+}
+
+/** Where changes need an approval a write waits for it. In words, for the same reason. */
+function tellApproval({ responses }: Operation): void {
+  const waits = 'it waits for an approval: its plan, a `PlanView`, is `data`, and `Location` is its address';
+  const usual = responses['202'];
+  if (usual) usual.description = [usual.description, waits].filter(Boolean).join('; or ');
+  else responses['202'] = { description: waits };
 }
 
 /** Whoever writes records may wait until they are published. */
