@@ -11,7 +11,7 @@ type Content = Pick<
 >;
 
 /** What people would call another record: neither the provider's id for it, nor a remark. */
-const contentOf = ({ host, type, value, ttl, line, proxied, priority, weight, enabled }: Content): string =>
+export const contentOf = ({ host, type, value, ttl, line, proxied, priority, weight, enabled }: Content): string =>
   JSON.stringify([host, type, value, ttl, line, proxied, priority, weight, enabled]);
 
 const place = ({ host, type }: Pick<Content, 'host' | 'type'>): string => `${host} ${type}`;

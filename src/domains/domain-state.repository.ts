@@ -10,6 +10,11 @@ interface DomainAtProvider {
   sealed: string | null;
 }
 
+interface Rules {
+  change_rules: string | null;
+  stale_revision: number | null;
+}
+
 /**
  * What a domain's row holds about its cached records. Written in the transaction that changes those; each of these
  * locks the row until it ends, so that the writers of one domain follow each other.
@@ -32,6 +37,15 @@ export class DomainStateRepository {
   async revision(id: number, manager: EntityManager): Promise<number> {
     const sql = 'SELECT revision FROM domains WHERE id = ?';
     return (await this.db.row<{ revision: number }>(sql, [id], manager))?.revision ?? 0;
+  }
+
+  /**
+   * What it demands of changes, see `changeRulesOf`, and whether its cache is older than its zone. In a transaction that
+   * has locked the row both stay so.
+   */
+  async rules(id: number, manager: EntityManager): Promise<Rules> {
+    const sql = 'SELECT change_rules, stale_revision FROM domains WHERE id = ?';
+    return (await this.db.row<Rules>(sql, [id], manager)) ?? { change_rules: null, stale_revision: null };
   }
 
   /** So many records more, or fewer. */

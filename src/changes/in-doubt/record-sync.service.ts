@@ -222,7 +222,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const steps = await this.found.steps(manager, domain, rows, done);
     const verdicts = judge(free, proof, begun, remoteIdsOf(rows));
     const { claims, ...settled } = await this.settling.settle(manager, id, free, verdicts, rows, steps);
-    await this.found.store(manager, domain, steps, claims);
+    await this.found.store(manager, domain, steps, claims, rows, ours);
     if (touched + settled.applied) await this.state.raiseRevision(id, manager);
     if (loss) {
       const after = { touched, confirmed: loss.lost.length, of: loss.of };
