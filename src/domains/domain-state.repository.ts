@@ -40,8 +40,8 @@ export class DomainStateRepository {
   }
 
   /**
-   * What it demands of changes, see `changeRulesOf`, and whether its cache is older than its zone. In a transaction that
-   * has locked the row both stay so.
+   * What it demands of changes, see `changeRulesOf`, and whether its cache is older than its zone. In a transaction
+   * that has locked the row both stay so.
    */
   async rules(id: number, manager: EntityManager): Promise<Rules> {
     const sql = 'SELECT change_rules, stale_revision FROM domains WHERE id = ?';

@@ -189,6 +189,43 @@ for (const { kind, skip } of databases('all')) {
         assert.deepEqual(await differences(host), []);
       });
 
+      it('is none where the answer to our own write was lost', async () => {
+        const host = name();
+        await create(host);
+        await mode('report');
+        world.proxy.fault = async (request, forward) => {
+          const answer = await forward();
+          return request.method === 'PATCH' ? 'close' : answer;
+        };
+        const set = `${at}/rrsets/${host}/A` as const;
+        const answer = await admin.put(set, { values: ['192.0.2.5', '192.0.2.6'], ttl: 300 });
+        world.proxy.fault = null;
+        assert.notEqual(answer.status, 201);
+        await until('it is settled', async () => {
+          await sync();
+          return (await admin.get(`${world.records}?host=${host}`)).data.list.every(({ pending }) => !pending);
+        });
+        assert.deepEqual([await inDns(host), await differences(host)], [['192.0.2.5', '192.0.2.6'], []]);
+      });
+
+      it('is none where the zone was changed through another account here', async () => {
+        const host = name();
+        await create(host);
+        await mode('report');
+        const url = world.pdns.url.replace('127.0.0.1', 'localhost');
+        const account = await addAccount(admin, 'powerdns', { url: `${url}/`, api_key: world.pdns.apiKey });
+        const twin = made(await admin.post('/api/domains?force=true', { name: world.zone, account_id: account })).id;
+        await drift(host, [NEW]);
+        assert.equal((await differences(host)).length, 1);
+        done(await admin.put(`/api/domains/${twin}/rrsets/${host}/A`, { values: ['192.0.2.5'], ttl: 300 }));
+        await sync();
+        assert.deepEqual([await differences(host), await inDns(host)], [[], ['192.0.2.5']]);
+        await drift(host, [NEW]);
+        assert.deepEqual(await differences(host), [[['192.0.2.5'], [NEW]]]);
+        done(await admin.delete(`/api/domains/${twin}`));
+        done(await admin.delete(`/api/accounts/${account}`));
+      });
+
       it('is accepted by whoever may write the records', async () => {
         const [first, second, third] = [name(), name(), name()];
         await mode('report');
@@ -466,6 +503,48 @@ for (const { kind, skip } of databases('all')) {
         await db.run(`UPDATE change_sets SET created_at = ? WHERE door = 'drift'`, [soon]);
         await run();
         assert.deepEqual([await inDns(host), (await one(host))?.hold_reason], [[NEW], null]);
+      });
+
+      it('is held where it does not fit what is there, and keeps nothing else from being taken back', async () => {
+        const [host, other] = [name(), name()];
+        made(await admin.post(world.records, { host, type: 'CNAME', value: 'www.example.net', ttl: 300 }));
+        await create(other);
+        await mode('report');
+        await drift(host, [], 'CNAME');
+        // nothing else may be beside it
+        await create(host);
+        await drift(other, [NEW]);
+        await mode('revert');
+        await run();
+        await until('it is held', async () => ((await one(host))?.hold_reason ?? null) !== null);
+        assert.match((await one(host))?.hold_reason as string, /CNAME/);
+        await until('the other one is taken back', async () => !(await differences(other)).length);
+        assert.deepEqual([await inDns(other), await inDns(host)], [[OLD], [OLD]]);
+      });
+
+      it('is tried again when its provider was down', async () => {
+        const host = name();
+        await create(host);
+        await mode('revert');
+        await drift(host, [NEW]);
+        world.proxy.fault = async (request, forward) => {
+          if (request.method === 'PATCH') return { status: 503, body: 'down' };
+          return forward();
+        };
+        const warned = world.proxy.requests.length;
+        await run();
+        await until('it was tried', async () => world.proxy.requests.slice(warned).some((r) => r.method === 'PATCH'));
+        assert.deepEqual((await differences(host)).length, 1);
+        world.proxy.fault = null;
+        await until(
+          'it is taken back',
+          async () => {
+            await run();
+            return !(await differences(host)).length;
+          },
+          90_000,
+        );
+        assert.deepEqual(await inDns(host), [OLD]);
       });
 
       it('is left where no change leads to what is wanted', async () => {

@@ -15,6 +15,7 @@ import { PlansRepository } from '../../changes/plans/plans.repository.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { DomainRow, OpenDomain } from '../../domains/domain-policy.js';
+import { DomainStateRepository } from '../../domains/domain-state.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { Notices } from '../../notifications/notices.service.js';
 import { now, timeMs } from '../../platform/common/clock.js';
@@ -49,6 +50,10 @@ const LIST_MS = 60_000;
 /** ms that one process waits for another one */
 const LOCK_MS = 1_000;
 const COMMENT = 'Drift: back to what is wanted';
+
+/** What does not fit for a moment only. */
+const PASSING: ReadonlySet<unknown> = new Set(['busy', 'earlier_change_unclear', 'plan_ended']);
+const UNFIT: ReadonlySet<number> = new Set([CODES.validation.code, CODES.forbidden.code, CODES.conflict.code]);
 
 /** How often something failed in a row, and when it may be tried again. */
 interface Pause {
@@ -85,6 +90,7 @@ export class DriftReverts implements OnModuleInit {
     private readonly drift: DriftSets,
     private readonly differences: DriftService,
     private readonly domains: DomainsService,
+    private readonly state: DomainStateRepository,
     private readonly makers: Makers,
     private readonly gate: ChangeGate,
     private readonly plans: PlansService,
@@ -146,7 +152,7 @@ export class DriftReverts implements OnModuleInit {
     if (!ripe.length) return;
     try {
       this.gate.assertOpen(domain);
-      await this.plan(actor, ripe);
+      await this.takeBack(actor, ripe);
     } catch (error) {
       // in a freeze it waits
       if (!(error instanceof AppError) || error.code !== CODES.frozen.code) throw error;
@@ -166,13 +172,15 @@ export class DriftReverts implements OnModuleInit {
     const since = created_at > hourAgo ? created_at : hourAgo;
     const done = new Map((await this.changes.touchedBy(domain.id, 'drift', since)).map((one) => [nameOf(one), one]));
     const ripe: StoredSet[] = [];
+    const held = new Map<string, StoredSet[]>();
     for (const one of await this.differences.of(domain.id, await this.free(domain.id))) {
       if (due()) await turn();
       const { n = 0, last = '' } = done.get(nameOf(one.set)) ?? {};
       const hold_reason = refusalOf(domain, one) ?? tooOften(Number(n));
-      if (hold_reason !== null) await this.hold(domain, [one.set], { hold_reason, plan_id: null });
+      if (hold_reason !== null) held.set(hold_reason, [...(held.get(hold_reason) ?? []), one.set]);
       else if (isOver(Number(n), last)) ripe.push(one.set);
     }
+    for (const [hold_reason, sets] of held) await this.hold(domain, sets, { hold_reason, plan_id: null });
     return ripe;
   }
 
@@ -196,6 +204,19 @@ export class DriftReverts implements OnModuleInit {
     const isFree = !state || state === 'stale' || state === 'expired' || (state === 'applied' && !goesOn);
     ended.set(id, isFree);
     return isFree;
+  }
+
+  /** Takes some sets back. Where they do not fit together, each name goes by itself, and one that does not is held. */
+  private async takeBack(actor: Actor, sets: readonly StoredSet[]): Promise<void> {
+    try {
+      await this.plan(actor, sets);
+    } catch (error) {
+      if (!isUnfit(error)) throw error;
+      const hosts = new Map<string, StoredSet[]>();
+      for (const set of sets) hosts.set(set.host, [...(hosts.get(set.host) ?? []), set]);
+      if (hosts.size === 1) return this.hold(actor.domain, sets, { plan_id: null, hold_reason: error.message });
+      for (const some of hosts.values()) await this.takeBack(actor, some);
+    }
   }
 
   /** Plans what takes some sets back, and applies that where it meets no guard. */
@@ -256,7 +277,7 @@ export class DriftReverts implements OnModuleInit {
     return this.db.transaction((manager) => this.sets.hold(ids, { plan_id, hold_reason: null, told: false }, manager));
   }
 
-  /** Some sets are not taken back by themselves; somebody is notified of each once. @param waits for what the plan does */
+  /** Some sets are not taken back by themselves, which is told once of each. @param waits what their plan waits for */
   private async hold(
     { id, name }: DomainRow,
     sets: readonly StoredSet[],
@@ -272,6 +293,7 @@ export class DriftReverts implements OnModuleInit {
       .join(', ');
     const why = waits ? `plan ${fields.plan_id} waits for ${waits}` : fields.hold_reason;
     await this.db.transaction(async (manager) => {
+      await this.state.hold(id, manager);
       await this.sets.hold(ids, { ...fields, told: true }, manager);
       if (!news.length) return;
       const text = `What somebody changed at the provider of ${name} is not taken back (${names}): ${why}`;
@@ -306,6 +328,10 @@ export class DriftReverts implements OnModuleInit {
 }
 
 const callerOf = (principal: Principal): Caller => ({ ip: '', userAgent: '', requestId: '', principal });
+
+/** Whether changes cannot be made as they are, whenever that is tried. */
+const isUnfit = (error: unknown): error is AppError =>
+  error instanceof AppError && UNFIT.has(error.code) && !PASSING.has((error.data as { reason?: string })?.reason);
 
 /** Why somebody may not take a difference back; null: they may. */
 function refusalOf({ id, access }: OpenDomain, one: Difference): string | null {

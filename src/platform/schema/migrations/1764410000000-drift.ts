@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columns, creator, foreign, index } from '../columns.js';
 
-/** What is wanted of record sets that somebody changed at the provider, and where that is taken back. Safe to repeat. */
+/** What is wanted of record sets that others changed at the provider, and where that is taken back. Safe to repeat. */
 export class Drift1764410000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = columns(runner);
