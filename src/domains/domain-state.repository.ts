@@ -10,11 +10,6 @@ interface DomainAtProvider {
   sealed: string | null;
 }
 
-interface Rules {
-  change_rules: string | null;
-  stale_revision: number | null;
-}
-
 /**
  * What a domain's row holds about its cached records. Written in the transaction that changes those; each of these
  * locks the row until it ends, so that the writers of one domain follow each other.
@@ -39,13 +34,10 @@ export class DomainStateRepository {
     return (await this.db.row<{ revision: number }>(sql, [id], manager))?.revision ?? 0;
   }
 
-  /**
-   * What it demands of changes, see `changeRulesOf`, and whether its cache is older than its zone. In a transaction
-   * that has locked the row both stay so.
-   */
-  async rules(id: number, manager: EntityManager): Promise<Rules> {
-    const sql = 'SELECT change_rules, stale_revision FROM domains WHERE id = ?';
-    return (await this.db.row<Rules>(sql, [id], manager)) ?? { change_rules: null, stale_revision: null };
+  /** What it demands of changes, see `changeRulesOf`. In a transaction that has locked the row it stays so. */
+  async changeRules(id: number, manager: EntityManager): Promise<string | null> {
+    const sql = 'SELECT change_rules FROM domains WHERE id = ?';
+    return (await this.db.row<{ change_rules: string | null }>(sql, [id], manager))?.change_rules ?? null;
   }
 
   /** So many records more, or fewer. */

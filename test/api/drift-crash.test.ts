@@ -28,7 +28,6 @@ for (const { kind, skip } of databases('sqlite', 'postgresql')) {
       }));
       const wanted = HOSTS.map((host) => ({ op: 'create', host, type: 'A', value: '192.0.2.1' }));
       ended(await client().post(`${world.records}/batch`, { changes: [...changes, ...wanted] }));
-      done(await client().put(at, { drift: { mode: 'revert' } }));
     });
     afterAll(async () => {
       await server?.kill();
@@ -51,6 +50,7 @@ for (const { kind, skip } of databases('sqlite', 'postgresql')) {
     for (const [i, when] of ['before', 'after'].entries())
       it(`${when} the provider has carried it out, it is taken back by the next start`, async () => {
         let killed: Promise<unknown> | undefined;
+        for (const mode of ['adopt', 'revert']) done(await client().put(at, { drift: { mode } }));
         await drift(`198.51.100.${i + 1}`);
         world.proxy.fault = async (request, forward) => {
           if (request.method !== 'PATCH' || killed) return forward();

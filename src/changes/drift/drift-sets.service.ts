@@ -30,6 +30,8 @@ export interface Found {
   foreign: readonly Step[];
   /** what lists of changes had made of records, by the doors of these */
   own: ReadonlyMap<Door, readonly Step[]>;
+  /** names that were changed through other domains of the zone */
+  elsewhere: ReadonlySet<string>;
   /** names that the service is changing itself, or may have changed */
   except: ReadonlySet<string>;
 }
@@ -57,18 +59,21 @@ export class DriftSets implements OnModuleInit {
    * Keeps what is wanted of the sets that a synchronisation found changed, in its transaction, which has locked the
    * domain's row.
    */
-  async found(manager: EntityManager, domain: DomainRow, { rows, foreign, own, except }: Found): Promise<void> {
+  async found(
+    manager: EntityManager,
+    domain: DomainRow,
+    { rows, foreign, own, elsewhere, except }: Found,
+  ): Promise<void> {
     for (const [door, steps] of own) await this.written(manager, domain.id, door, steps);
-    const { change_rules, stale_revision } = await this.state.rules(domain.id, manager);
+    const touched = setsOf(foreign);
+    const there = touched.filter(({ host }) => elsewhere.has(host));
+    await this.sets.drop(domain.id, there, manager);
+    const change_rules = await this.state.changeRules(domain.id, manager);
     const { mode, ignore } = changeRulesOf({ change_rules }).drift;
-    // another domain of the zone was used to change it: that is ours
-    const isOurs = domain.stale_revision !== null || stale_revision !== null;
     if (mode === 'adopt') return;
     const ignored = anyOf(ignore);
-    const ours = new Set([...own.values()].flatMap((steps) => setsOf(steps).map(nameOf)));
+    const ours = new Set([...there, ...[...own.values()].flatMap(setsOf)].map(nameOf));
     const isTheirs = (set: SetName) => !ours.has(nameOf(set)) && !except.has(set.host) && !ignored(set);
-    const touched = setsOf(foreign);
-    if (isOurs) return this.sets.drop(domain.id, touched, manager);
     const { before, after } = await statesOf(rows, foreign, touched.filter(isTheirs));
     const known = new Map((await this.sets.those(domain.id, [...before.keys()].map(setOf), manager)).map(named));
     const fresh = [...before].filter(([name, was]) => !known.has(name) && !alike(was, after.get(name) as Row[]));

@@ -206,6 +206,12 @@ export class RecordChangesRepository {
     );
   }
 
+  /** The names that lists of a domain have changed since a moment, or may have, but what others made there. */
+  hostsChangedSince(domainId: number, since: string, manager: EntityManager): Promise<ChangedHosts[]> {
+    const which = `s.domain_id = ? AND s.door <> 'provider' AND (s.finished_at IS NULL OR s.finished_at >= ?)`;
+    return this.hostsWhere(which, [domainId, since], manager);
+  }
+
   private hostsWhere(which: string, values: SqlValue[], manager: EntityManager): Promise<ChangedHosts[]> {
     const sql = `SELECT DISTINCT c.host, c.host_before FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id WHERE ${which}`;
     return this.db.rows(sql, values, manager);

@@ -16,6 +16,9 @@ import { storedState } from '../history/states.js';
 import { differs, type Step, Versions } from '../history/versions.js';
 import { hostsOf } from './evidence.js';
 
+/** ms that the last list of the provider may have been older than the end of its synchronisation */
+const LIST_MS = 600_000;
+
 /** What a synchronisation did to records, by their ids. */
 export type Steps = Map<number, Step>;
 
@@ -142,14 +145,14 @@ export class FoundChanges {
       const door = await this.sets.doorOf(set, manager);
       own.set(door, [...(own.get(door) ?? []), ...steps]);
     }
-    // what other domains of the zone are changing is no drift
     const { ids } = await this.shared.of(domain.id, manager);
-    const busy = new Set(except);
+    const elsewhere = new Set<string>();
+    const since = new Date(Date.parse(domain.synced_at ?? now()) - LIST_MS).toISOString();
     for (const id of ids)
       if (id !== domain.id)
-        for (const change of await this.changes.hostsBeingChanged(id, manager))
-          for (const host of hostsOf(change)) busy.add(host);
-    await this.drift.found(manager, domain, { rows, foreign, own, except: busy });
+        for (const change of await this.changes.hostsChangedSince(id, since, manager))
+          for (const host of hostsOf(change)) elsewhere.add(host);
+    await this.drift.found(manager, domain, { rows, foreign, own, elsewhere, except });
   }
 }
 
