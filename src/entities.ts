@@ -8,6 +8,7 @@ import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.e
 import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
 import { CachedRecord, RecordCount } from './cache/record.entity.js';
+import { DriftRevert, DriftSet, DriftState } from './changes/drift/drift.entity.js';
 import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
 import { Version } from './changes/history/version.entity.js';
 import { Plan, PlanChange } from './changes/plans/plan.entity.js';
@@ -59,6 +60,9 @@ export const ENTITIES = [
   Version,
   Plan,
   PlanChange,
+  DriftSet,
+  DriftState,
+  DriftRevert,
   Failover,
   FailoverRule,
   CheckerNode,

@@ -11,7 +11,7 @@ type Content = Pick<
 >;
 
 /** What people would call another record: neither the provider's id for it, nor a remark. */
-const contentOf = ({ host, type, value, ttl, line, proxied, priority, weight, enabled }: Content): string =>
+export const contentOf = ({ host, type, value, ttl, line, proxied, priority, weight, enabled }: Content): string =>
   JSON.stringify([host, type, value, ttl, line, proxied, priority, weight, enabled]);
 
 const place = ({ host, type }: Pick<Content, 'host' | 'type'>): string => `${host} ${type}`;
@@ -27,12 +27,14 @@ interface Drift {
  * nothing. A value in the place of another one of its name and type counts as changed. Providers write the SOA by
  * themselves.
  * @param except hosts that the service is changing itself, or may have changed
+ * @param ignored whether a record is one that others keep
  */
 export async function driftOf(
   domain: string,
   rows: readonly CacheRow[],
   difference: Difference,
   except: ReadonlySet<string>,
+  ignored: (record: Pick<Content, 'host' | 'type'>) => boolean = () => false,
 ): Promise<Notice | null> {
   const { insert, update, remove } = difference;
   if (insert.length + update.length + remove.length === 0) return null;
@@ -41,7 +43,8 @@ export async function driftOf(
     if (due()) await turn();
     byId.set(row.id, row);
   }
-  const theirs = ({ host, type }: Pick<Content, 'host' | 'type'>) => type !== 'SOA' && !except.has(host);
+  const theirs = ({ host, type }: Pick<Content, 'host' | 'type'>) =>
+    type !== 'SOA' && !except.has(host) && !ignored({ host, type });
   const drift: Drift = { places: new Set(), count: { added: 0, changed: 0, removed: 0 } };
   for (const { id, values } of update) {
     if (due()) await turn();

@@ -231,6 +231,7 @@ export class ChangeAttempts {
       options,
       held,
       others: shared.ids.filter((id) => id !== domain.id),
+      keepsWanted: shared.rules.drift.mode !== 'adopt',
       mayRead: mayRead(actor, domain),
       planned,
       changeSet,

@@ -7,6 +7,9 @@ import { ChangeAttempts } from './attempts.service.js';
 import { CancelService } from './cancel.service.js';
 import { ChangeSets } from './change-sets.js';
 import { ChangeCommits } from './commit.service.js';
+import { DriftRevertsRepository } from './drift/drift-reverts.repository.js';
+import { DriftSetsRepository } from './drift/drift-sets.repository.js';
+import { DriftSets } from './drift/drift-sets.service.js';
 import { Places } from './edits/edit.js';
 import { EndedRecords } from './ended-records.service.js';
 import { ChangeEngine } from './engine.service.js';
@@ -52,6 +55,9 @@ import { ChangeRetention } from './retention.service.js';
     ResumeService,
     EndedRecords,
     ChangeRetention,
+    DriftSets,
+    DriftSetsRepository,
+    DriftRevertsRepository,
     LocalOnlyRecords,
     FoundChanges,
     Settling,
@@ -68,6 +74,9 @@ import { ChangeRetention } from './retention.service.js';
     RecordChangesRepository,
     InDoubtRepository,
     PastRepository,
+    DriftSets,
+    DriftSetsRepository,
+    DriftRevertsRepository,
     ChangeEngine,
     ChangeGate,
     HeldNames,

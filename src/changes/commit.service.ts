@@ -14,6 +14,7 @@ import { Metrics } from '../platform/metrics/metrics.js';
 import type { ApplyOptions, Outcome } from '../providers/provider.js';
 import { type Applied, commitApplied } from './applied.js';
 import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
+import { DriftSets } from './drift/drift-sets.service.js';
 import { recordView } from './edits/record.dto.js';
 import { isIdle, type Net, type Planned } from './edits/working-copy.js';
 import type { ChangeState } from './history/change-set.entity.js';
@@ -30,6 +31,8 @@ export interface Run {
   held: Held;
   /** other domains that are the same zone */
   others: readonly number[];
+  /** what others make of the domain's records is not adopted */
+  keepsWanted: boolean;
   /** whether the caller may see a record */
   mayRead: (row: StoredRecord) => boolean;
   planned: readonly Planned[];
@@ -87,6 +90,7 @@ export class ChangeCommits {
     private readonly inDoubt: InDoubtChanges,
     private readonly shared: SharedZones,
     private readonly versions: Versions,
+    private readonly drift: DriftSets,
     private readonly metrics: Metrics,
   ) {}
 
@@ -122,6 +126,10 @@ export class ChangeCommits {
     // an edit before them may have moved their TTLs, and what was stored of a list that goes on may be old
     const ended = endedOf(applied, failed, rows, run.resumed || run.planned.length > 1);
     const version = await this.version(manager, run, rows, moved);
+    if (run.keepsWanted) {
+      const made = [...rows].map(([{ before }, after]) => ({ before, after }));
+      await this.drift.written(manager, domain.id, run.options.door, [...made, ...moved]);
+    }
     await this.sets.end(manager, changeSet, ended, this.inDoubt.settleAfter(), version);
     await this.markInDoubt(manager, domain.id, failed);
     if (next) await this.sets.trying(manager, changeSet, next);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Caller, type Principal, Role, signedIn } from '../access/access.js';
+import { type Maker, makerOf } from '../access/maker.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
 import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
@@ -19,7 +20,7 @@ import type { RemoteZone } from '../providers/provider.js';
 import { Approvers } from '../teams/approvers.service.js';
 import { refusal } from './access-rights.js';
 import { rulesOf, wrongRules } from './change-rules/change-rules.dto.js';
-import { type ChangeRules, changeRulesOf, OWNERS, storedRules } from './change-rules/change-rules.js';
+import { type ChangeRules, changeRulesOf, type Drift, OWNERS, storedRules } from './change-rules/change-rules.js';
 import { assertSeen, type DomainDetail, type DomainInput, type DomainPatch } from './domain.dto.js';
 import { DomainPolicy, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
@@ -42,9 +43,14 @@ interface Edit {
   conditions: Conditions;
 }
 
+/** What else is stored where somebody changes what becomes of drift, in that transaction. */
+type DriftChange = (manager: EntityManager, id: number, was: Drift, is: Drift, maker: Maker) => Promise<void>;
+
 /** Adds and changes domains. */
 @Injectable()
 export class DomainChanges {
+  private driftChanges: DriftChange = async () => {};
+
   constructor(
     private readonly db: Db,
     private readonly domains: DomainsRepository,
@@ -59,6 +65,11 @@ export class DomainChanges {
     private readonly events: Events,
     private readonly audit: AuditService,
   ) {}
+
+  /** Registers what keeps the differences of domains. */
+  driftChangesBy(driftChanges: DriftChange): void {
+    this.driftChanges = driftChanges;
+  }
 
   /**
    * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
@@ -155,8 +166,11 @@ export class DomainChanges {
       if (!now) throw errors.notFound('domain');
       assertSeen(conditions, this.views.detail(signedIn(caller), { ...now, access: domain.access }));
       // of two changes at once neither takes back what the other has set
-      const change_rules = storedRules({ ...changeRulesOf(now), ...rules });
+      const stored = changeRulesOf(now);
+      const change_rules = storedRules({ ...stored, ...rules });
       await this.domains.update(domain.id, { ...changes, change_rules }, manager);
+      if (rules.drift && !same(stored.drift, rules.drift))
+        await this.driftChanges(manager, domain.id, stored.drift, rules.drift, makerOf(caller));
       await this.audit.write(manager, caller, {
         action: 'domain.update',
         domain,

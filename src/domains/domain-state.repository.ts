@@ -34,6 +34,12 @@ export class DomainStateRepository {
     return (await this.db.row<{ revision: number }>(sql, [id], manager))?.revision ?? 0;
   }
 
+  /** What it demands of changes, see `changeRulesOf`. In a transaction that has locked the row it stays so. */
+  async changeRules(id: number, manager: EntityManager): Promise<string | null> {
+    const sql = 'SELECT change_rules FROM domains WHERE id = ?';
+    return (await this.db.row<{ change_rules: string | null }>(sql, [id], manager))?.change_rules ?? null;
+  }
+
   /** So many records more, or fewer. */
   async addRecords(id: number, count: number, manager: EntityManager): Promise<void> {
     await this.db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [count, id], manager);

@@ -19,6 +19,8 @@ import { CapabilitiesView } from '../providers/provider.dto.js';
 import {
   ApprovalInput,
   ApprovalView,
+  DriftInput,
+  DriftRulesView,
   FreezeInput,
   FreezeView,
   WindowInput,
@@ -181,6 +183,8 @@ export class DomainDetail extends DomainView {
   freeze!: FreezeView | null;
   /** changes are made while one of them is open; none: at any time */
   windows!: WindowView[];
+  /** what becomes of records that somebody changed at the provider */
+  drift!: DriftRulesView;
   /** whether the caller may delete it here, which is for its owner and administrators */
   can_delete!: boolean;
   /** what its provider can do */
@@ -252,6 +256,14 @@ export class DomainPatch {
   @NestedList(() => WindowInput)
   @ArrayMaxSize(50)
   windows?: WindowInput[];
+
+  /**
+   * what becomes of records that somebody changed at the provider, for the owner and for administrators; reverting goes
+   * with the rights of who set it
+   */
+  @IsOmittable()
+  @Nested(() => DriftInput)
+  drift?: DriftInput;
 }
 alsoJudge(DomainPatch, wrongRules);
 
@@ -267,8 +279,8 @@ export class LineView {
 function stateOf(domain: DomainDetail) {
   const { id, account_id, remote_id, owner_id, status, remark, watch_certificates, certificate_port } = domain;
   const expires_at = domain.expires_source === 'manual' ? domain.expires_at : null;
-  const { guards, ttl_floor, require_if_match, approval, freeze, windows } = domain;
-  const rules = { guards, ttl_floor, require_if_match, approval, freeze, windows };
+  const { guards, ttl_floor, require_if_match, approval, freeze, windows, drift } = domain;
+  const rules = { guards, ttl_floor, require_if_match, approval, freeze, windows, drift };
   return {
     id,
     account_id,

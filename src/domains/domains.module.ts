@@ -32,7 +32,7 @@ import { Zones } from './zones.service.js';
   ],
   exports: [
     ...[DomainsRepository, DomainEndsRepository, DomainStateRepository, DomainSummariesRepository],
-    ...[DomainsService, DomainDeletion, DomainPolicy, Zones, ZoneFacts, SharedZones, TeamsModule],
+    ...[DomainsService, DomainChanges, DomainDeletion, DomainPolicy, Zones, ZoneFacts, SharedZones, TeamsModule],
   ],
 })
 export class DomainsModule {}

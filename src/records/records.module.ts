@@ -10,6 +10,9 @@ import { DomainsModule } from '../domains/domains.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { AllowedRecords } from './allowed-records.js';
 import { BatchService } from './batch/batch.service.js';
+import { DriftController } from './drift/drift.controller.js';
+import { DriftService } from './drift/drift.service.js';
+import { DriftReverts } from './drift/drift-reverts.service.js';
 import { ExportController } from './export/export.controller.js';
 import { ExportService } from './export/export.service.js';
 import { ChangeReader } from './history/change-reader.service.js';
@@ -41,6 +44,7 @@ import { SyncController } from './sync/sync.controller.js';
     DomainPlansController,
     PlansController,
     ApprovalsController,
+    DriftController,
     RrsetsController,
     RecordsController,
     ExportController,
@@ -57,6 +61,8 @@ import { SyncController } from './sync/sync.controller.js';
     PlanTargets,
     PlanBuilder,
     DryRuns,
+    DriftService,
+    DriftReverts,
     { provide: APP_INTERCEPTOR, useClass: WriteInterceptor },
     PlansRepository,
     BatchService,

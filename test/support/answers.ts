@@ -26,6 +26,7 @@ import type { StreamTicket } from '../../src/overview/stream.dto.js';
 import type { FieldError } from '../../src/platform/common/words/codes.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
+import type { Accepted, DriftView } from '../../src/records/drift/drift.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';
 import type { PastRecordList, VersionDiff, VersionList } from '../../src/records/history/version.dto.js';
 import type { PlanList, PlanView } from '../../src/records/plans/plan.dto.js';
@@ -183,6 +184,8 @@ interface Answers {
   'GET /api/domains/{domain_id}/versions/{version}/diff/{other}': VersionDiff;
   'POST /api/domains/{domain_id}/plans': PlanView;
   'GET /api/domains/{domain_id}/plans': PlanList;
+  'GET /api/domains/{domain_id}/drift': DriftView;
+  'DELETE /api/domains/{domain_id}/drift': Accepted;
   'GET /api/plans/{id}': PlanView;
   'POST /api/plans/{id}/apply': BatchResult;
   'POST /api/plans/{id}/approve': BatchResult;

@@ -5,7 +5,10 @@ import { Bool, Id, Int, Json, Str, Text, Utc } from '../../platform/schema/colum
 import { EndedByRestore } from '../../platform/schema/restored.js';
 import type { EditOp } from '../edits/edit.js';
 
-/** By which way a list of changes came in; `provider`: somebody made them there, and a synchronisation found them. */
+/**
+ * By which way a list of changes came in; `provider`: somebody made them there, and a synchronisation found them;
+ * `drift`: it takes such back.
+ */
 export const DOORS = [
   'api',
   'token',
@@ -17,6 +20,7 @@ export const DOORS = [
   'job',
   'tunnel',
   'provider',
+  'drift',
 ] as const;
 export type Door = (typeof DOORS)[number];
 

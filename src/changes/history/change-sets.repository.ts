@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Maker } from '../../access/maker.js';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
-import type { ChangedHosts, ChangeSet } from './change-set.entity.js';
+import type { ChangedHosts, ChangeSet, Door } from './change-set.entity.js';
 import { WHO } from './who.js';
 
 /** `owner` of a change set whose process is gone, or that is paused: nobody works on it until somebody takes it up. */
@@ -117,6 +117,12 @@ export class ChangeSetsRepository {
     const sql = `SELECT s.hold_reason FROM change_sets s WHERE s.id = ?
       AND EXISTS (SELECT 1 FROM record_changes c WHERE c.change_set_id = s.id AND c.state = 'pending')`;
     return this.db.row(sql, [id]);
+  }
+
+  /** By which way it came in. */
+  async doorOf(id: number, manager: EntityManager): Promise<Door> {
+    const sql = 'SELECT door FROM change_sets WHERE id = ?';
+    return (await this.db.row<Pick<ChangeSet, 'door'>>(sql, [id], manager))?.door ?? 'api';
   }
 
   async isCancelled(id: number, manager: EntityManager): Promise<boolean> {

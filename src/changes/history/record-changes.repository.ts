@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
-import type { ChangedHosts, ChangeState, RecordChange } from './change-set.entity.js';
+import type { ChangedHosts, ChangeState, Door, RecordChange } from './change-set.entity.js';
 import { NOBODY } from './change-sets.repository.js';
 
 /** Columns of a new change. */
@@ -190,6 +190,26 @@ export class RecordChangesRepository {
   /** The names of open sets of a domain that somebody works on. */
   hostsBeingChanged(domainId: number, manager: EntityManager): Promise<ChangedHosts[]> {
     return this.hostsWhere(`s.state = 'open' AND s.domain_id = ? AND s.owner <> ?`, [domainId, NOBODY], manager);
+  }
+
+  /** How often, and when last, lists of a door have touched each record set of a domain since a moment. */
+  touchedBy(
+    domainId: number,
+    door: Door,
+    since: string,
+  ): Promise<{ host: string; type: string; n: number | string; last: string }[]> {
+    return this.db.rows(
+      `SELECT c.host, c.type, COUNT(DISTINCT s.id) AS n, MAX(s.created_at) AS last
+        FROM change_sets s JOIN record_changes c ON c.change_set_id = s.id
+        WHERE s.domain_id = ? AND s.door = ? AND s.created_at > ? GROUP BY c.host, c.type`,
+      [domainId, door, since],
+    );
+  }
+
+  /** The names that lists of a domain have changed since a moment, or may have, but what others made there. */
+  hostsChangedSince(domainId: number, since: string, manager: EntityManager): Promise<ChangedHosts[]> {
+    const which = `s.domain_id = ? AND s.door <> 'provider' AND (s.finished_at IS NULL OR s.finished_at >= ?)`;
+    return this.hostsWhere(which, [domainId, since], manager);
   }
 
   private hostsWhere(which: string, values: SqlValue[], manager: EntityManager): Promise<ChangedHosts[]> {

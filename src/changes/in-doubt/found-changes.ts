@@ -2,14 +2,22 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { CacheRow, Difference } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
+import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
+import { SharedZones } from '../../domains/shared-zones.service.js';
 import { now } from '../../platform/common/clock.js';
 import { due, turn } from '../../platform/common/turns.js';
+import { DriftSets } from '../drift/drift-sets.service.js';
+import type { Door } from '../history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from '../history/change-sets.repository.js';
 import type { InDoubtChange } from '../history/in-doubt.repository.js';
 import { RecordChangesRepository } from '../history/record-changes.repository.js';
 import { storedState } from '../history/states.js';
 import { differs, type Step, Versions } from '../history/versions.js';
+import { hostsOf } from './evidence.js';
+
+/** ms that the last list of the provider may have been older than the end of its synchronisation */
+const LIST_MS = 600_000;
 
 /** What a synchronisation did to records, by their ids. */
 export type Steps = Map<number, Step>;
@@ -28,6 +36,8 @@ export class FoundChanges {
     private readonly sets: ChangeSetsRepository,
     private readonly changes: RecordChangesRepository,
     private readonly versions: Versions,
+    private readonly drift: DriftSets,
+    private readonly shared: SharedZones,
   ) {}
 
   /** @param rows the cache before @param done what was done to it */
@@ -80,8 +90,17 @@ export class FoundChanges {
   /**
    * Stores them as versions.
    * @param claims of changes in doubt that were applied
+   * @param rows the cache before
+   * @param except hosts that the service is changing itself, or may have changed
    */
-  async store(manager: EntityManager, domain: DomainRow, steps: Steps, claims: Claims): Promise<void> {
+  async store(
+    manager: EntityManager,
+    domain: DomainRow,
+    steps: Steps,
+    claims: Claims,
+    rows: readonly CacheRow[],
+    except: ReadonlySet<string>,
+  ): Promise<void> {
     const foreign: Step[] = [];
     const bySet = new Map<number, Step[]>();
     for (const step of steps.values()) {
@@ -101,6 +120,8 @@ export class FoundChanges {
         await this.changes.cameTo(last.id, { state_after, value_after, version }, manager);
       }
     }
+    if (foreign.length + bySet.size && changeRulesOf(domain).drift.mode !== 'adopt')
+      await this.keepWanted(manager, domain, { rows, foreign, bySet, except });
     if (!foreign.length) return;
     const set = await this.sets.insert(foundSet(domain, foreign.length), manager);
     await this.versions.store(
@@ -112,6 +133,36 @@ export class FoundChanges {
       0,
     );
   }
+
+  /** What is wanted of records stays so, whatever others made of them. */
+  private async keepWanted(
+    manager: EntityManager,
+    domain: DomainRow,
+    { rows, foreign, bySet, except }: Made,
+  ): Promise<void> {
+    const own = new Map<Door, Step[]>();
+    for (const [set, steps] of bySet) {
+      const door = await this.sets.doorOf(set, manager);
+      own.set(door, [...(own.get(door) ?? []), ...steps]);
+    }
+    const { ids } = await this.shared.of(domain.id, manager);
+    const elsewhere = new Set<string>();
+    const since = new Date(Date.parse(domain.synced_at ?? now()) - LIST_MS).toISOString();
+    for (const id of ids)
+      if (id !== domain.id)
+        for (const change of await this.changes.hostsChangedSince(id, since, manager))
+          for (const host of hostsOf(change)) elsewhere.add(host);
+    await this.drift.found(manager, domain, { rows, foreign, own, elsewhere, except });
+  }
+}
+
+/** What a synchronisation found, by who made it. */
+interface Made {
+  rows: readonly CacheRow[];
+  foreign: readonly Step[];
+  /** by the number of the change set */
+  bySet: ReadonlyMap<number, readonly Step[]>;
+  except: ReadonlySet<string>;
 }
 
 /** A set of what somebody changed at the provider. */

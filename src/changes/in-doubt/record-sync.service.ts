@@ -8,6 +8,8 @@ import { type CacheRow, type Difference, difference, suspiciousLoss } from '../.
 import { RecordCache } from '../../cache/record-cache.js';
 import { SuspiciousList } from '../../cache/suspicious.js';
 import type { RemoteRecord } from '../../dns/record.js';
+import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
+import { anyOf } from '../../domains/change-rules/scope.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
 import { DomainStateRepository } from '../../domains/domain-state.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
@@ -222,14 +224,15 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const steps = await this.found.steps(manager, domain, rows, done);
     const verdicts = judge(free, proof, begun, remoteIdsOf(rows));
     const { claims, ...settled } = await this.settling.settle(manager, id, free, verdicts, rows, steps);
-    await this.found.store(manager, domain, steps, claims);
+    await this.found.store(manager, domain, steps, claims, rows, ours);
     if (touched + settled.applied) await this.state.raiseRevision(id, manager);
     if (loss) {
       const after = { touched, confirmed: loss.lost.length, of: loss.of };
       await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
     }
     // the first list of a zone is no news
-    const drift = synced_at === null ? null : await driftOf(name, rows, changes, ours);
+    const ignored = anyOf(changeRulesOf(domain).drift.ignore);
+    const drift = synced_at === null ? null : await driftOf(name, rows, changes, ours, ignored);
     if (drift) await this.notices.tell(manager, drift);
     // of one that was old it is what another one of the zone had done
     const learned = settled.applied > 0 || (touched > 0 && stale === null);

@@ -1,3 +1,4 @@
+import type { Names } from './scope.js';
 import type { Freeze, Window } from './windows.js';
 
 /** What may be a mistake, though it is allowed. */
@@ -31,6 +32,18 @@ export interface Approval {
   own: boolean;
 }
 
+/**
+ * What becomes of records that somebody changed at the provider: they are taken as they are, taken back, or listed as
+ * differences from what is wanted.
+ */
+export const DRIFT_MODES = ['adopt', 'revert', 'report'] as const;
+
+export interface Drift {
+  mode: (typeof DRIFT_MODES)[number];
+  /** sets that others keep: they never differ from what is wanted, and plans of `sync` leave them alone */
+  ignore: Names[];
+}
+
 /** What changes of a domain's records have to keep to, whatever door they come by. */
 export interface ChangeRules {
   /** only those that were set */
@@ -44,6 +57,7 @@ export interface ChangeRules {
   freeze: Freeze | null;
   /** changes are made while one of them is open; none: at any time */
   windows: Window[];
+  drift: Drift;
 }
 
 const NONE: ChangeRules = {
@@ -53,10 +67,11 @@ const NONE: ChangeRules = {
   approval: { for: 'none', by: {}, own: false },
   freeze: null,
   windows: [],
+  drift: { mode: 'adopt', ignore: [] },
 };
 
 /** What is for the owner of a domain and for administrators to set. */
-export const OWNERS = ['approval', 'freeze', 'windows'] as const satisfies readonly (keyof ChangeRules)[];
+export const OWNERS = ['approval', 'freeze', 'windows', 'drift'] as const satisfies readonly (keyof ChangeRules)[];
 
 /** @param stored the column `change_rules` of a domain; null: nothing was ever set */
 export const changeRulesOf = ({ change_rules }: { change_rules: string | null }): ChangeRules =>

@@ -63,6 +63,7 @@ export const POOLS = {
   synchronisations: { all: 64, user: 32, target: 4, ...PATIENT },
   settling: { all: 64, user: 32, target: 2, ...PATIENT },
   'resumed lists': { all: 32, user: 16, target: 1, ...PATIENT },
+  'drift reverts': { all: 32, user: 16, target: 1, ...PATIENT },
   'ended records': { all: 32, user: 16, target: 1, ...PATIENT },
   'tunnel looks': { all: 16, user: 8, target: 1, ...PATIENT },
   'tunnel settling': { all: 16, user: 8, target: 2, ...PATIENT },

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, signedIn } from '../../access/access.js';
 import type { CacheRow } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
+import { DriftSetsRepository, nameOf } from '../../changes/drift/drift-sets.repository.js';
+import { DriftSets } from '../../changes/drift/drift-sets.service.js';
 import { type Edit, type Place, Places, upsert } from '../../changes/edits/edit.js';
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
@@ -9,12 +11,12 @@ import { type ChangedState, creationOf, patchOf, sameState, stateOf } from '../.
 import { mayRead } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
-import type { DnsRecord } from '../../dns/record.js';
 import { parseDocument } from '../../documents/parse-document.js';
+import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
+import { anyOf, type Scope, scopeOf } from '../../domains/change-rules/scope.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { now } from '../../platform/common/clock.js';
 import { errors, fieldErrorsOf } from '../../platform/common/errors.js';
-import { compileGlob } from '../../platform/common/patterns.js';
 import { due, turn } from '../../platform/common/turns.js';
 import { validList } from '../../platform/common/validation.js';
 import type { FieldError } from '../../platform/common/words/codes.js';
@@ -24,15 +26,14 @@ import { BatchService } from '../batch/batch.service.js';
 import { VersionReader } from '../history/version-reader.service.js';
 import type { PlanDocument, PlanInput } from './plan.dto.js';
 import { deletionsFirst, toward, type Wanted } from './plan-edits.js';
-import { LINE } from './plan-view.js';
+import { IGNORED, LINE } from './plan-view.js';
 
 /** What a plan may be worked out of. */
-const SOURCES = ['records', 'changes', 'document', 'version', 'change_set_id', 'from_domain_id'] as const;
+const SOURCES = ['records', 'changes', 'document', 'version', 'change_set_id', 'from_domain_id', 'drift'] as const;
 
 /** warnings of one plan about its document */
 const MAX_WARNINGS = 100;
 
-type Scope = (record: Pick<DnsRecord, 'host' | 'type'>) => boolean;
 /** What is asked of a plan, as edits of what is there. */
 @Injectable()
 export class PlanTargets {
@@ -44,16 +45,28 @@ export class PlanTargets {
     private readonly cache: RecordCache,
     private readonly policy: DomainPolicy,
     private readonly sync: RecordSyncService,
+    private readonly drift: DriftSets,
+    private readonly driftSets: DriftSetsRepository,
   ) {}
 
-  /** @param rows of the domain, as the provider holds them now @throws AppError 400001, 404001 */
-  async of(me: Caller, domain: OpenDomain, input: PlanInput, rows: readonly CacheRow[]): Promise<Wish> {
+  /**
+   * @param rows of the domain, as the provider holds them now
+   * @param drifted of drift only what is in it
+   * @throws AppError 400001, 404001
+   */
+  async of(
+    me: Caller,
+    domain: OpenDomain,
+    input: PlanInput,
+    rows: readonly CacheRow[],
+    drifted: Scope = () => true,
+  ): Promise<Wish> {
     const given = SOURCES.filter((source) => (input[source] ?? null) !== null);
     const [source] = given;
     if (!source)
       throw errors.field(
         'records',
-        'or one of changes, document, version, change_set_id and from_domain_id must be given',
+        'or one of changes, document, version, change_set_id, from_domain_id and drift must be given',
         'required',
       );
     if (given[1]) throw errors.field(given[1], say('does not go together with {field}', { field: source }), 'conflict');
@@ -61,12 +74,17 @@ export class PlanTargets {
     const place = await this.places.of(domain);
     if (source === 'changes') return this.changes(input, place);
     if (source === 'change_set_id') return this.undo(domain, input.change_set_id as number, rows, scope);
+    if (source === 'drift') return this.back(me, domain, rows, (set) => scope(set) && drifted(set));
     const mode = input.mode ?? (source === 'version' ? 'sync' : 'merge');
     const warnings: string[] = [];
     const wanted = await this.wanted(me, domain, place, input, source, warnings);
+    const ignored = mode === 'sync' ? anyOf(changeRulesOf(domain).drift.ignore) : () => false;
+    const named = wanted.filter(({ record }) => scope(record));
+    const there = rows.filter(scope);
+    if (named.some(({ record }) => ignored(record)) || there.some(ignored)) warnings.push(IGNORED);
     const wish = await toward(
-      wanted.filter(({ record }) => scope(record)),
-      rows.filter(scope),
+      named.filter(({ record }) => !ignored(record)),
+      there.filter((row) => !ignored(row)),
       mode === 'sync',
     );
     return { ...wish, warnings };
@@ -116,6 +134,31 @@ export class PlanTargets {
       wanted.push(wantedOf({ ...state, remote_id: null, extra: null, line }, undefined));
     }
     return wanted;
+  }
+
+  /** What brings the sets that somebody changed at the provider back to what is wanted of them. */
+  private async back(me: Caller, domain: OpenDomain, rows: readonly CacheRow[], scope: Scope): Promise<Wish> {
+    const wanted: Wanted[] = [];
+    const names = new Set<string>();
+    const isSeen = domain.access.rules ? mayRead(me, domain) : () => true;
+    for await (const page of this.drift.all(domain.id)) {
+      const sets = page.filter(scope);
+      const states = await this.driftSets.wanted(sets.map(({ id }) => id));
+      const held = await this.drift.held(domain.id, sets);
+      for (const set of sets) {
+        if (due()) await turn();
+        const records = states.get(set.id) ?? [];
+        const there = held.get(nameOf(set)) ?? [];
+        if (![...records.map(({ state }) => state), ...there].every(isSeen)) continue;
+        names.add(nameOf(set));
+        wanted.push(...records.map(({ id, state }) => wantedOf(state, id)));
+      }
+    }
+    return toward(
+      wanted,
+      rows.filter((row) => names.has(nameOf(row))),
+      true,
+    );
   }
 
   /** What takes a change set back, as far as nobody has changed its records since. */
@@ -204,9 +247,3 @@ function wantedOf(state: ChangedState | (CacheRow & { extra: null }), id: number
 /** A record that comes back stays, where it would have ended by now. */
 const withoutPastEnd = (state: ChangedState): ChangedState =>
   state.expires_at && state.expires_at <= now() ? { ...state, expires_at: null } : state;
-
-function scopeOf({ types, hosts }: PlanInput): Scope {
-  const ofTypes = types && new Set(types.map((type) => type.toUpperCase()));
-  const tests = hosts?.map((glob) => compileGlob(glob, true));
-  return ({ host, type }) => (!ofTypes || ofTypes.has(type)) && (!tests || tests.some((test) => test(host)));
-}

@@ -33,14 +33,20 @@ export function headOf({ id: domain_id, access }: OpenDomain, plan: Omit<Plan, '
 }
 
 /** What is stored of a plan that was worked out. */
-export function planRow(me: Caller, domain: OpenDomain, draft: Draft, comment = ''): Omit<Plan, 'id' | 'domain'> {
+export function planRow(
+  me: Caller,
+  domain: OpenDomain,
+  draft: Draft,
+  comment = '',
+  door: Plan['door'] = 'plan',
+): Omit<Plan, 'id' | 'domain'> {
   const { userId, username, token } = signedIn(me);
   const { version, unchanged, warnings, changes } = draft;
   return {
     ...{ domain_id: domain.id, state: 'open' as const, comment, version, unchanged },
     ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
     ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
-    ...{ ...UNDECIDED, door: 'plan' as const, wish: null, subject: null },
+    ...{ ...UNDECIDED, door, wish: null, subject: null },
     ...{ change_set_id: null, created_at: now(), expires_at: now(LIFE_MS) },
   };
 }
@@ -83,11 +89,14 @@ export function planView(
 /** How a warning about a document begins: who gave it may know what is in it. */
 export const LINE = 'Line';
 
+/** A warning that names nothing. */
+export const IGNORED = 'Records that the domain ignores (drift.ignore) are left as they are';
+
 /** Warnings name records, of which a token with rules may read just some. */
 function warningsFor({ access }: OpenDomain, warnings: string): string[] {
   if (!warnings) return [];
   const all = warnings.split('\n');
-  if (!access.rules || all.every((words) => words.startsWith(`${LINE} `))) return all;
+  if (!access.rules || all.every((words) => words === IGNORED || words.startsWith(`${LINE} `))) return all;
   return ['Some records were changed since, and stay as they are'];
 }
 

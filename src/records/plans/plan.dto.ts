@@ -43,8 +43,8 @@ export class PlanDocument {
 }
 
 /**
- * What a plan is worked out of: one of `records`, `changes`, `document`, `version`, `change_set_id` and
- * `from_domain_id`.
+ * What a plan is worked out of: one of `records`, `changes`, `document`, `version`, `change_set_id`, `from_domain_id`
+ * and `drift`.
  */
 export class PlanInput {
   /** the records that shall be there, each as in `POST …/records` */
@@ -89,6 +89,11 @@ export class PlanInput {
   @Min(1)
   @Max(MAX_ID)
   from_domain_id?: number;
+
+  /** takes back what somebody changed at the provider: what `GET …/drift` lists */
+  @IsOptional()
+  @IsIn([true])
+  drift?: true;
 
   /**
    * `merge`: what is named is made so, all else stays; `sync`: what is not named is deleted, but for the SOA, records

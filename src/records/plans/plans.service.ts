@@ -13,6 +13,7 @@ import { judged, PlanBuilder } from '../../changes/plans/plan-builder.service.js
 import { PlansRepository, type StoredPlanChange } from '../../changes/plans/plans.repository.js';
 import { LIFE_MS } from '../../changes/plans/waiting-plans.service.js';
 import { refusal, rightOf } from '../../domains/access-rights.js';
+import type { Scope } from '../../domains/change-rules/scope.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { now } from '../../platform/common/clock.js';
@@ -73,13 +74,16 @@ export class PlansService implements OnModuleInit {
     this.jobs.schedule('plans.prune', HOUR_MS, () => this.plans.prune(now(-KEPT_MS)));
   }
 
-  /** @throws AppError 400001 and 404001 of the target, 409002; ProviderError where the zone cannot be read */
-  async create(me: Caller, opened: OpenDomain, input: PlanInput): Promise<PlanView> {
+  /**
+   * @param drifted of drift only what is in it
+   * @throws AppError 400001 and 404001 of the target, 409002; ProviderError where the zone cannot be read
+   */
+  async create(me: Caller, opened: OpenDomain, input: PlanInput, drifted?: Scope): Promise<PlanView> {
     const zone = await this.builder.read(me, opened);
     const { domain } = zone;
-    const draft = await this.builder.build(me, zone, await this.targets.of(me, domain, input, zone.rows));
+    const draft = await this.builder.build(me, zone, await this.targets.of(me, domain, input, zone.rows, drifted));
     const { changes } = draft;
-    const plan = planRow(me, domain, draft, input.comment);
+    const plan = planRow(me, domain, draft, input.comment, input.drift ? 'drift' : 'plan');
     const id = changes.length
       ? await this.db.transaction((manager) => this.plans.insert(plan, changes, manager))
       : null;

@@ -20,14 +20,15 @@ export const RECORD_WORDS = {
   'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS':
     '区域顶点已有 SOA 和 NS，不允许 CNAME；请使用 A/AAAA 或 ALIAS',
   '{provider} supports {values}': '{provider} 支持 {values}',
-  'or one of changes, document, version, change_set_id and from_domain_id must be given':
-    '必须提供它，或 changes、document、version、change_set_id、from_domain_id 之一',
+  'or one of changes, document, version, change_set_id, from_domain_id and drift must be given':
+    '必须提供它，或 changes、document、version、change_set_id、from_domain_id、drift 之一',
   'does not go together with {field}': '不能与 {field} 同时使用',
   'leaves out change {id}: the TTL of its set changes': '遗漏了更改 {id}：其记录集的 TTL 将改变',
   'must name a role, a team_id or user_ids': '必须指定 role、team_id 或 user_ids 之一',
   'no such team': '没有此团队',
   'no such user: {id}': '没有此用户：{id}',
   'is no change of this plan': '不是该计划中的更改',
+  'must name hosts or types': '必须指定 hosts 或 types',
   'must name at least one change': '必须至少包含一个更改',
   'does not go with changes': '不能与 changes 同时使用',
   'are more than {max} in one plan: {count}': '超过一个计划的上限 {max} 个：{count} 个',
