@@ -161,7 +161,8 @@ export class ChangeAttempts {
     const { base } = job.options;
     if (base && !job.resumes) assertStands(base, rows);
     const foreign = course.truth?.foreign(rows) ?? [];
-    const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
+    const together = job.resumes ? 'if-fitting' : job.options.plan !== undefined;
+    const plan = await this.planner.plan({ ...job, together }, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
     const override = job.resumes ? undefined : await this.passes(job, plan, rows, under.shared);
     const { ids } = under.shared;

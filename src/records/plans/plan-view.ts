@@ -9,7 +9,6 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { shownName } from '../../domains/zone-identity.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { sha256 } from '../../platform/common/hash.js';
-import { diffText, recordLine } from '../history/diff-text.js';
 import { ownWords, shownState } from '../history/shown-state.js';
 import type { PlanChangeView, PlanView } from './plan.dto.js';
 
@@ -89,28 +88,4 @@ function warningsFor({ access }: OpenDomain, warnings: string): string[] {
   const all = warnings.split('\n');
   if (!access.rules || all.every((words) => words.startsWith(`${LINE} `))) return all;
   return ['Some records were changed since, and stay as they are'];
-}
-
-/** A plan as a unified diff, one line a record. */
-export const planText = ({ domain, changes, hidden, summary }: PlanView): string =>
-  diffText([domain, domain], changes, hidden, summary);
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-
-/** A plan for a pull request. */
-export function markdown({ domain, changes, guards, warnings, hidden, summary }: PlanView): string {
-  const { create, update, delete: gone, unchanged } = summary;
-  const rows = changes.map(({ id, op, host, type, before, after }) => {
-    const [from, to] = [before, after].map((state) => (state ? `\`${cell(recordLine(state))}\`` : ''));
-    return `| ${id} | ${op} | ${cell(host)} | ${type} | ${from} | ${to} |`;
-  });
-  return [
-    `### ${domain}: ${create} created, ${update} changed, ${gone} deleted, ${unchanged} unchanged`,
-    '',
-    ...(rows.length ? ['| # | | host | type | before | after |', '|---|---|---|---|---|---|', ...rows, ''] : []),
-    ...(hidden ? [`${hidden} more changes are not shown.`, ''] : []),
-    ...guards.map(({ key, text }) => `- **${key}**: ${text}`),
-    ...warnings.map((words) => `- ${words}`),
-    '',
-  ].join('\n');
 }

@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
+import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import { ApplyQuery } from '../../changes/gate/intent.dto.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -22,7 +22,7 @@ import { IdPipe } from '../../platform/common/validation.js';
 import { BatchResult } from '../batch/batch.dto.js';
 import { statusOf } from '../batch/batch.service.js';
 import { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
-import { markdown, planText } from './plan-view.js';
+import { markdown, planText } from './plan-text.js';
 import { PlansService } from './plans.service.js';
 
 @ApiTags('Plans')
@@ -39,6 +39,7 @@ export class DomainPlansController {
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })
   @Fails('conflict', 'suspicious', 'provider')
+  @Makes<PlanView>(({ id }) => id, '/api/plans')
   @Audited('changes.plan')
   create(@OnDomain() domain: OpenDomain, @Body() body: PlanInput, @Me() me: Caller): Promise<PlanView> {
     return this.plans.create(me, domain, body);

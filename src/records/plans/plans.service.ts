@@ -16,7 +16,7 @@ import { refusal, rightOf } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { now } from '../../platform/common/clock.js';
-import { errors } from '../../platform/common/errors.js';
+import { type AppError, errors } from '../../platform/common/errors.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
 import { say } from '../../platform/common/words/field-text.js';
 import { Db } from '../../platform/database/db.js';
@@ -164,14 +164,20 @@ export class PlansService implements OnModuleInit {
     try {
       const edits = changes.map(editOf);
       const { changeSet, results } = await this.engine.list(actor, domain, edits, options, waitMs, connection);
-      if (changeSet === null) await this.plans.end(id, 'applied', null);
+      if (changeSet === null && !(await this.plans.end(id, 'applied', null))) throw await this.ended(id);
       return { ...batchResult(me, changeSet, results, null), domain_id: domain.id };
     } catch (error) {
       if (!(error instanceof Stale)) throw error;
-      await this.plans.end(id, 'stale', null);
+      // of two that apply it at once, one finds what the other one has made
+      if (!(await this.plans.end(id, 'stale', null))) throw await this.ended(id);
       const seen = approval ? { ...domain, access: approval.access } : domain;
       throw errors.precondition('plan_stale', {}, { differences: await this.differences(me, seen, plan, changes) });
     }
+  }
+
+  private async ended(id: number): Promise<AppError> {
+    const plan = await this.plans.one(id);
+    return plan ? errors.conflict('plan_ended', { state: stateNow(plan) }) : errors.notFound('plan');
   }
 
   /** What differs at the names of a plan from what it was worked out on, as far as the caller may read it. */
