@@ -11,6 +11,7 @@ import { CachedRecord, RecordCount } from './cache/record.entity.js';
 import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
 import { Version } from './changes/history/version.entity.js';
 import { Plan, PlanChange } from './changes/plans/plan.entity.js';
+import { PlanGroup } from './changes/plans/plan-group.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { KeptAnswer } from './idempotency/kept-answer.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
@@ -59,6 +60,7 @@ export const ENTITIES = [
   Version,
   Plan,
   PlanChange,
+  PlanGroup,
   Failover,
   FailoverRule,
   CheckerNode,

@@ -31,6 +31,8 @@ export interface ListOptions {
   inOnePiece?: boolean;
   /** one edit that does not fit refuses all, though they are carried out one by one */
   strict?: boolean;
+  /** it is stored whole first, however short, and goes on after a crash */
+  lasting?: boolean;
   /** what has to stand at some names when the list is carried out */
   base?: Base;
   /** it was shown as a plan before */

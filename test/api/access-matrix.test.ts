@@ -232,6 +232,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/domains/{domain_id}/versions/{version}/diff/{other}': 'reads records',
   'POST /api/domains/{domain_id}/plans': 'writes the record',
   'GET /api/domains/{domain_id}/plans': 'reads records',
+  'POST /api/plans': 'list of changes',
   'GET /api/plans/{id}': 'list of records',
   'DELETE /api/plans/{id}': 'list of changes',
   'POST /api/plans/{id}/apply': 'list of changes',

@@ -28,6 +28,7 @@ import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';
 import type { PastRecordList, VersionDiff, VersionList } from '../../src/records/history/version.dto.js';
+import type { PlanGroupView } from '../../src/records/plans/group.dto.js';
 import type { PlanList, PlanView } from '../../src/records/plans/plan.dto.js';
 import type { RecordId, RecordList } from '../../src/records/records.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
@@ -183,6 +184,7 @@ interface Answers {
   'GET /api/domains/{domain_id}/versions/{version}/diff/{other}': VersionDiff;
   'POST /api/domains/{domain_id}/plans': PlanView;
   'GET /api/domains/{domain_id}/plans': PlanList;
+  'POST /api/plans': PlanGroupView;
   'GET /api/plans/{id}': PlanView;
   'POST /api/plans/{id}/apply': BatchResult;
   'POST /api/plans/{id}/approve': BatchResult;

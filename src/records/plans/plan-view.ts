@@ -2,7 +2,7 @@ import { type Caller, signedIn } from '../../access/access.js';
 import { told, type Way } from '../../changes/gate/guards.js';
 import type { Plan, PlanState } from '../../changes/plans/plan.entity.js';
 import { type Draft, judged } from '../../changes/plans/plan-builder.service.js';
-import { type StoredPlanChange, UNDECIDED } from '../../changes/plans/plans.repository.js';
+import { type NewPlan, type StoredPlanChange, UNDECIDED } from '../../changes/plans/plans.repository.js';
 import { LIFE_MS } from '../../changes/plans/waiting-plans.service.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -19,8 +19,8 @@ export const stateNow = ({ state, expires_at }: Pick<Plan, 'state' | 'expires_at
   ALIVE.has(state) && Date.parse(expires_at) <= timeMs() ? 'expired' : state;
 
 /** Of a plan all but its changes, as somebody may see it. */
-export function headOf({ id: domain_id, access }: OpenDomain, plan: Omit<Plan, 'id' | 'domain'>) {
-  const { door, created_at, expires_at, decided_at, change_set_id, decider } = plan;
+export function headOf({ id: domain_id, access }: OpenDomain, plan: NewPlan) {
+  const { door, group_id, created_at, expires_at, decided_at, change_set_id, decider } = plan;
   const { user_id, username, token_id, token_name } = plan;
   const created_by = { user_id, username, token_id, token_name };
   const decided_by = decider === null ? null : { user_id: plan.decider_id, username: decider };
@@ -28,11 +28,11 @@ export function headOf({ id: domain_id, access }: OpenDomain, plan: Omit<Plan, '
   const comment = access.rules && ownWords(door) ? '' : plan.comment;
   const decision = access.rules && plan.decision ? '' : plan.decision;
   const at = { created_at, expires_at, created_by, decided_by, decided_at, decision };
-  return { domain_id, state: stateNow(plan), door, comment, ...at, change_set_id };
+  return { domain_id, group_id, state: stateNow(plan), door, comment, ...at, change_set_id };
 }
 
 /** What is stored of a plan that was worked out. */
-export function planRow(me: Caller, domain: OpenDomain, draft: Draft, comment = ''): Omit<Plan, 'id' | 'domain'> {
+export function planRow(me: Caller, domain: OpenDomain, draft: Draft, comment = ''): NewPlan {
   const { userId, username, token } = signedIn(me);
   const { version, unchanged, warnings, changes } = draft;
   return {
@@ -40,7 +40,7 @@ export function planRow(me: Caller, domain: OpenDomain, draft: Draft, comment = 
     ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
     ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
     ...{ ...UNDECIDED, door: 'plan' as const, wish: null, subject: null },
-    ...{ change_set_id: null, created_at: now(), expires_at: now(LIFE_MS) },
+    ...{ group_id: null, change_set_id: null, created_at: now(), expires_at: now(LIFE_MS) },
   };
 }
 
@@ -52,7 +52,7 @@ export const numbered = ({ changes }: Draft): StoredPlanChange[] =>
 export function planView(
   me: Caller,
   domain: OpenDomain,
-  plan: Omit<Plan, 'id' | 'domain'> & { id: number | null },
+  plan: NewPlan & { id: number | null },
   changes: readonly StoredPlanChange[],
   way: Way = 'plan',
 ): PlanView {

@@ -10,6 +10,7 @@ import { type ChangedState, stateOf } from '../../changes/history/states.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Plan } from '../../changes/plans/plan.entity.js';
 import { judged, PlanBuilder } from '../../changes/plans/plan-builder.service.js';
+import { PlanGroupsRepository } from '../../changes/plans/plan-groups.repository.js';
 import { PlansRepository, type StoredPlanChange } from '../../changes/plans/plans.repository.js';
 import { LIFE_MS } from '../../changes/plans/waiting-plans.service.js';
 import { refusal, rightOf } from '../../domains/access-rights.js';
@@ -43,6 +44,10 @@ export interface Applying {
   force: readonly string[];
   /** none of its changes is left out */
   whole: boolean;
+  /** it goes on after a crash, however short it is */
+  lasting?: boolean;
+  /** why it is made in spite of a freeze, where the actor does not say so at this moment */
+  override?: string | undefined;
   /** who approved it, and what they see; `stored`: what is stored with the list */
   approval?: {
     me: Caller;
@@ -58,6 +63,7 @@ export class PlansService implements OnModuleInit {
   constructor(
     private readonly db: Db,
     private readonly plans: PlansRepository,
+    private readonly groups: PlanGroupsRepository,
     private readonly builder: PlanBuilder,
     private readonly targets: PlanTargets,
     private readonly engine: ChangeEngine,
@@ -70,7 +76,10 @@ export class PlansService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.schedule('plans.prune', HOUR_MS, () => this.plans.prune(now(-KEPT_MS)));
+    this.jobs.schedule('plans.prune', HOUR_MS, async () => {
+      await this.plans.prune(now(-KEPT_MS));
+      await this.groups.prune(now(-KEPT_MS));
+    });
   }
 
   /** @throws AppError 400001 and 404001 of the target, 409002; ProviderError where the zone cannot be read */
@@ -123,6 +132,7 @@ export class PlansService implements OnModuleInit {
   async apply(me: Caller, id: number, input: ApplyInput, waitMs: number): Promise<BatchResult & { domain_id: number }> {
     const { plan, domain } = await this.open(me, id, 'records');
     assertOpen(plan);
+    await this.assertFree(plan);
     const all = await this.plans.changes(id);
     const changes = chosen(all, input.only);
     assertWholeSets(all, changes);
@@ -140,7 +150,7 @@ export class PlansService implements OnModuleInit {
     actor: Caller,
     opened: OpenDomain,
     { plan, changes }: { plan: Plan; changes: readonly StoredPlanChange[] },
-    { waitMs, comment, force, whole, approval }: Applying,
+    { waitMs, comment, force, whole, lasting = false, override, approval }: Applying,
   ): Promise<BatchResult & { domain_id: number }> {
     const { id } = plan;
     // who sees what is told of it
@@ -150,7 +160,7 @@ export class PlansService implements OnModuleInit {
     const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
     const { connection } = await this.places.of(domain);
     const options = {
-      ...{ door: plan.door, comment, atomic: false, strict: true },
+      ...{ door: plan.door, comment, atomic: false, strict: true, lasting, override },
       ...(approval && { approver: signedIn(approval.me), override: approval.override }),
       base: basesOf(changes),
       plan: { id, whole, force, ids: changes.map(({ position }) => position) },
@@ -173,6 +183,13 @@ export class PlansService implements OnModuleInit {
       const seen = approval ? { ...domain, access: approval.access } : domain;
       throw errors.precondition('plan_stale', {}, { differences: await this.differences(me, seen, plan, changes) });
     }
+  }
+
+  /** @throws AppError 409001 for a part of a plan over many domains, before that is applied */
+  private async assertFree({ group_id: group }: Plan): Promise<void> {
+    const whole = group === null ? undefined : await this.groups.one(group);
+    if (whole?.state === 'open' || whole?.state === 'applying')
+      throw errors.conflict('plan_of_group', { group: whole.id });
   }
 
   private async ended(id: number): Promise<AppError> {
@@ -248,7 +265,7 @@ function assertWholeSets(all: readonly StoredPlanChange[], changes: readonly Sto
 }
 
 /** @throws AppError 403001 */
-function assertAllowed(me: Caller, domain: OpenDomain, changes: readonly PlannedChange[]): void {
+export function assertAllowed(me: Caller, domain: OpenDomain, changes: readonly PlannedChange[]): void {
   for (const change of changes) {
     const { visible, denied } = judged(me, domain, change);
     if (!denied) continue;
