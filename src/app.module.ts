@@ -38,6 +38,7 @@ import { MetricsModule, MetricsServerModule } from './platform/metrics/metrics.m
 import { RedisModule } from './platform/redis/redis.module.js';
 import { TraceExportModule, TracesModule } from './platform/traces/traces.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
+import { ManyPlansModule } from './records/many/many.module.js';
 import { WaitsInterceptor } from './records/plans/waits.interceptor.js';
 import { RecordsModule } from './records/records.module.js';
 import { SearchModule } from './records/search/search.module.js';
@@ -81,6 +82,7 @@ import { UsersModule } from './users/users.module.js';
     DomainsModule,
     RecordsModule,
     SearchModule,
+    ManyPlansModule,
     PropagationModule,
     TunnelsModule,
     ExpiryModule,

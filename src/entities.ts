@@ -12,6 +12,7 @@ import { DriftRevert, DriftSet, DriftState } from './changes/drift/drift.entity.
 import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
 import { Version } from './changes/history/version.entity.js';
 import { Plan, PlanChange } from './changes/plans/plan.entity.js';
+import { PlanGroup } from './changes/plans/plan-group.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { KeptAnswer } from './idempotency/kept-answer.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
@@ -63,6 +64,7 @@ export const ENTITIES = [
   DriftSet,
   DriftState,
   DriftRevert,
+  PlanGroup,
   Failover,
   FailoverRule,
   CheckerNode,

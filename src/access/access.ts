@@ -137,11 +137,18 @@ export const Fails = (...kinds: ErrorKind[]) => SetMetadata(FAILS, kinds);
 
 export const LOCATION = 'zoneward:location';
 
+/** What `@Makes` declares. */
+export interface Made<T = unknown> {
+  id: (made: T) => number | null;
+  /** path of the collection; left out: that of the route */
+  at?: string | undefined;
+}
+
 /**
- * Declares that a route creates something and sends its address in `Location`: the route's path followed by the id
- * taken from the answer.
+ * Declares that a route creates something and sends its address in `Location`: the path of its collection followed by
+ * the id taken from the answer; null: it was not stored.
  */
-export const Makes = <T>(id: (made: T) => number) => SetMetadata(LOCATION, id);
+export const Makes = <T>(id: Made<T>['id'], at?: string) => SetMetadata(LOCATION, { id, at } satisfies Made<T>);
 
 export const GOES_ON = 'zoneward:goes-on';
 

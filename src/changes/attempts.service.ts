@@ -161,7 +161,8 @@ export class ChangeAttempts {
     const { base } = job.options;
     if (base && !job.resumes) assertStands(base, rows);
     const foreign = course.truth?.foreign(rows) ?? [];
-    const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
+    const together = job.resumes ? 'if-fitting' : job.options.plan !== undefined;
+    const plan = await this.planner.plan({ ...job, together }, rows, foreign, new Set(hosts), job.resumes?.positions);
     if ('hosts' in plan) return { kind: 'more-names', ...plan };
     const override = job.resumes ? undefined : await this.passes(job, plan, rows, under.shared);
     const { ids } = under.shared;
@@ -209,7 +210,7 @@ export class ChangeAttempts {
     const chunks = chunksOf(nets, sizeOf(job));
     const pieces = chunks.length;
     const resumed = job.resumes !== null;
-    const background = resumed || (job.accepted !== null && nets.length > FOREGROUND);
+    const background = goesBehind(job, nets);
     const next = chunks[0] ?? [];
     const onHold = await this.heldBack(job, next, shared);
     if (onHold) return onHold;
@@ -337,6 +338,10 @@ export class ChangeAttempts {
     return (await this.sets.takeUp(changeSet, planned, nets, first, how)) ? changeSet : null;
   }
 }
+
+/** Whether a list goes on by itself, behind its answer and after a crash. */
+const goesBehind = ({ resumes, accepted, options }: Job, nets: readonly Net[]): boolean =>
+  resumes !== null || (accepted !== null && nets.length > (options.lasting ? 0 : FOREGROUND));
 
 const positionsOf = (nets: readonly Net[]): ReadonlySet<number> =>
   new Set(nets.flatMap(({ entry }) => entry.positions));

@@ -12,7 +12,8 @@ import { due, turn } from '../platform/common/turns.js';
 import { Db, type SqlValue } from '../platform/database/db.js';
 import { clipped, OutboundError } from '../platform/outbound/outbound-error.js';
 import type { Base } from './edits/base.js';
-import type { Entry, Net, Planned } from './edits/working-copy.js';
+import type { Entry } from './edits/names.js';
+import type { Net, Planned } from './edits/working-copy.js';
 import type { PlanPass } from './gate/change-gate.service.js';
 import type { ChangeState, Door } from './history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
@@ -30,6 +31,8 @@ export interface ListOptions {
   inOnePiece?: boolean;
   /** one edit that does not fit refuses all, though they are carried out one by one */
   strict?: boolean;
+  /** it is stored whole first, however short, and goes on after a crash */
+  lasting?: boolean;
   /** what has to stand at some names when the list is carried out */
   base?: Base;
   /** it was shown as a plan before */

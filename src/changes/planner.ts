@@ -34,6 +34,10 @@ interface Request {
   domain: OpenDomain;
   edits: Edits;
   connection: Pick<Connection, 'definition'>;
+  /**
+   * its edits of rows are judged together, see `WorkingCopy.await`; `if-fitting`: unless one of them does not fit so
+   */
+  together?: boolean | 'if-fitting';
 }
 
 /** The names that a list touches, with the rows there where it took these to know them. */
@@ -63,8 +67,8 @@ export class Planner {
   ) {}
 
   /** What a list would do, judged by the cache as it is now. @throws AppError 400001, 404001 */
-  async preview(actor: Actor, domain: OpenDomain, edits: Edits): Promise<Plan> {
-    const request = { actor, domain, edits, connection: await this.facts.connection(domain) };
+  async preview(actor: Actor, domain: OpenDomain, edits: Edits, together = false): Promise<Plan> {
+    const request = { actor, domain, edits, connection: await this.facts.connection(domain), together };
     const { hosts, rows: known } = await this.names(request);
     let rows = known ?? (await this.cache.those(domain.id, 'host', hosts));
     for (let names = new Set(hosts); ; ) {
@@ -108,20 +112,13 @@ export class Planner {
    * @throws AppError 400001
    */
   async plan(
-    { actor, domain, edits, connection }: Request,
+    request: Request,
     rows: readonly StoredRecord[],
     foreign: readonly StoredRecord[],
     hosts: ReadonlySet<string>,
     positions?: readonly number[],
   ): Promise<Plan | { hosts: string[] }> {
-    const named = !('hosts' in edits);
-    const maker = actor === 'system' ? undefined : makerOf(actor);
-    const copy = new WorkingCopy(connection.definition, domain, rows, mayRead(actor, domain), named, maker);
-    const planned: Planned[] = [];
-    for (const edit of 'hosts' in edits ? await edits.of(rows, foreign) : edits) {
-      planned.push(copy.plan(edit, positions?.[planned.length] ?? planned.length));
-      if (due()) await turn();
-    }
+    const { copy, planned } = await this.folded(request, rows, foreign, positions);
     assertStorable(planned);
     const others = planned.flatMap(({ after }) => (after && !hosts.has(after.host) ? [after.host] : []));
     if (others.length) return { hosts: others };
@@ -133,6 +130,29 @@ export class Planner {
       else if (net.before?.pending) standing.push(net.before);
     }
     return { planned, nets, standing, moved: () => copy.movedAlong() };
+  }
+
+  /** The edits of a list, judged one after the other. */
+  private async folded(
+    request: Request,
+    rows: readonly StoredRecord[],
+    foreign: readonly StoredRecord[],
+    positions?: readonly number[],
+  ): Promise<{ copy: WorkingCopy; planned: Planned[] }> {
+    const { actor, domain, edits, connection, together = false } = request;
+    const named = !('hosts' in edits);
+    const maker = actor === 'system' ? undefined : makerOf(actor);
+    const copy = new WorkingCopy(connection.definition, domain, rows, mayRead(actor, domain), named, maker);
+    const list = 'hosts' in edits ? await edits.of(rows, foreign) : edits;
+    if (together) copy.await(list);
+    const planned: Planned[] = [];
+    for (const edit of list) {
+      planned.push(copy.plan(edit, positions?.[planned.length] ?? planned.length));
+      if (due()) await turn();
+    }
+    if (together === 'if-fitting' && planned.some(({ error }) => error))
+      return this.folded({ ...request, together: false }, rows, foreign, positions);
+    return { copy, planned };
   }
 }
 
@@ -184,5 +204,27 @@ export function chunksOf(nets: readonly Net[], size: number): Net[][] {
     chunk.push(...group);
   }
   if (chunk.length) chunks.push(chunk);
-  return chunks.map((list) => list.toSorted((a, b) => rank(a) - rank(b)));
+  return chunks.map((list) => inOrder(list.toSorted((a, b) => rank(a) - rank(b))));
+}
+
+/** Of updates those first that make room for others of them. */
+function inOrder(nets: readonly Net[]): Net[] {
+  const contentOf = ({ host, type, line, value }: StoredRecord) => JSON.stringify([host, type, line, value]);
+  const holders = new Map(nets.flatMap((net) => (net.before && net.after ? [[contentOf(net.before), net]] : [])));
+  const ordered = new Set<Net>();
+  const waiting = new Set<Net>();
+  const add = (net: Net) => {
+    const path = [net];
+    for (let last = net; ; ) {
+      waiting.add(last);
+      const holder = last.before && last.after ? holders.get(contentOf(last.after)) : undefined;
+      // a ring has to be broken somewhere
+      if (!holder || waiting.has(holder)) break;
+      path.push(holder);
+      last = holder;
+    }
+    for (const one of path.reverse()) ordered.add(one);
+  };
+  for (const net of nets) if (!waiting.has(net)) add(net);
+  return [...ordered];
 }

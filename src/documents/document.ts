@@ -44,8 +44,8 @@ export interface ParsedDocument {
   errors: DocumentError[];
   /** Lines with records that servers maintain themselves (SOA, and those of DNSSEC), which are left aside. */
   leftAside: { line: number; type: string }[];
-  /** Lines that say what an earlier one has said already. */
-  repeated: { line: number; first: number }[];
+  /** Lines that say what an earlier one has said already; `otherTtl`: but for the TTL, which a set has just once. */
+  repeated: { line: number; first: number; otherTtl: boolean }[];
 }
 
 interface Place {

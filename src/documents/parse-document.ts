@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { HOST_MISSING, RecordInput, RecordPatch } from '../changes/edits/record.dto.js';
 import { newRecord } from '../changes/edits/record-rules.js';
 import { relativeName } from '../dns/names.js';
@@ -146,10 +147,15 @@ class Reading {
     if (!first) {
       this.known.set(key, one);
       this.records.push(one);
-    } else if (JSON.stringify(first.input) !== JSON.stringify(one.input)) {
+      return;
+    }
+    const otherTtl = first.input.ttl !== one.input.ttl;
+    const ttlCounts = this.provider?.capabilities.ttlOf !== 'set';
+    const beside = ({ input }: DocumentRecord) => (ttlCounts ? input : { ...input, ttl: 0 });
+    if (!isDeepStrictEqual(beside(first), beside(one))) {
       const message = say('is in line {line} already, with other data beside it', { line: first.at });
       this.wrong({ line: one.at, ...inPlace({ message, code: 'duplicate', path: 'value' }, one.record) });
-    } else this.repeated.push({ line: one.at, first: first.at });
+    } else this.repeated.push({ line: one.at, first: first.at, otherTtl });
   }
 }
 

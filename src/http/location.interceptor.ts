@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Observable, tap } from 'rxjs';
-import { GOES_ON, LOCATION, type ZoneRequest } from '../access/access.js';
+import { GOES_ON, LOCATION, type Made, type ZoneRequest } from '../access/access.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
 
@@ -11,19 +11,20 @@ export class LocationInterceptor implements NestInterceptor {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const id = Reflect.getMetadata(LOCATION, context.getHandler()) as ((made: unknown) => number) | undefined;
+    const makes = Reflect.getMetadata(LOCATION, context.getHandler()) as Made | undefined;
     const goesOn = Reflect.getMetadata(GOES_ON, context.getHandler()) as
       | ((answer: unknown, params: unknown) => string | null)
       | undefined;
-    if (!id && !goesOn) return next.handle();
+    if (!makes && !goesOn) return next.handle();
     const { path, params } = context.switchToHttp().getRequest<ZoneRequest>();
     const response = context.switchToHttp().getResponse<Response>();
     // the domain of the path may be a name; addresses have its id
     const byId = path.replace(/^(\/api\/domains\/)[^/]+/, `$1${params.domain_id}`);
-    const collection = this.config.basePath + byId.replace(/\/$/, '');
+    const collection = this.config.basePath + (makes?.at ?? byId.replace(/\/$/, ''));
     return next.handle().pipe(
       tap((made) => {
-        if (id && response.statusCode === 201) response.setHeader('Location', `${collection}/${id(made)}`);
+        const id = makes && response.statusCode === 201 ? makes.id(made) : null;
+        if (id !== null) response.setHeader('Location', `${collection}/${id}`);
         const where = goesOn && response.statusCode === 202 ? goesOn(made, params) : null;
         if (where) response.setHeader('Location', this.config.basePath + where);
       }),

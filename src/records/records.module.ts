@@ -4,6 +4,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { CacheModule } from '../cache/cache.module.js';
 import { ChangesModule } from '../changes/changes.module.js';
 import { PlanBuilder } from '../changes/plans/plan-builder.service.js';
+import { PlanGroupsRepository } from '../changes/plans/plan-groups.repository.js';
 import { PlansRepository } from '../changes/plans/plans.repository.js';
 import { WaitingPlans } from '../changes/plans/waiting-plans.service.js';
 import { DomainsModule } from '../domains/domains.module.js';
@@ -23,6 +24,8 @@ import { VersionsController } from './history/versions.controller.js';
 import { ApprovalsController } from './plans/approvals.controller.js';
 import { ApprovalsService } from './plans/approvals.service.js';
 import { DryRuns } from './plans/dry-runs.service.js';
+import { GroupRuns } from './plans/group-runs.service.js';
+import { PlanGroups } from './plans/groups.service.js';
 import { PlanTargets } from './plans/plan-targets.service.js';
 import { DomainPlansController, PlansController } from './plans/plans.controller.js';
 import { PlansService } from './plans/plans.service.js';
@@ -56,6 +59,9 @@ import { SyncController } from './sync/sync.controller.js';
     ChangeReader,
     VersionReader,
     PlansService,
+    PlanGroups,
+    GroupRuns,
+    PlanGroupsRepository,
     ApprovalsService,
     WaitingPlans,
     PlanTargets,
@@ -74,7 +80,7 @@ import { SyncController } from './sync/sync.controller.js';
   // with what it stands on
   exports: [
     ...[CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
-    ...[PlansService, WaitingPlans],
+    ...[PlansService, PlanGroups, BatchService, WaitingPlans],
   ],
 })
 export class RecordsModule {}

@@ -234,6 +234,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/domains/{domain_id}/plans': 'reads records',
   'GET /api/domains/{domain_id}/drift': 'reads records',
   'DELETE /api/domains/{domain_id}/drift': 'writes the record',
+  'POST /api/plans': 'list of changes',
   'GET /api/plans/{id}': 'list of records',
   'DELETE /api/plans/{id}': 'list of changes',
   'POST /api/plans/{id}/apply': 'list of changes',

@@ -126,6 +126,14 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual(await now(), ['www 300 A 192.0.2.1']);
     });
 
+    it('count a line that is there twice with two TTLs once, with the first of them', async () => {
+      const { plan, now } = await zone('twice-ttls.example');
+      const { id, warnings } = await plan(document('www 300 A 192.0.2.1\nwww 600 A 192.0.2.1\n'));
+      assert.deepEqual(warnings, ['Line 2 says what line 1 says but for the TTL, and counts once']);
+      ended(await admin.post(`/api/plans/${id as number}/apply`, {}));
+      assert.deepEqual(await now(), ['www 300 A 192.0.2.1']);
+    });
+
     it('give a set with two TTLs that of its first line, and say so', async () => {
       const { plan, now } = await zone('ttls.example', [a('www', 3, 900)]);
       const text = 'www 300 A 192.0.2.1\nwww 600 A 192.0.2.2\nwww 600 TXT text\n';

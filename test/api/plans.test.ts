@@ -370,6 +370,29 @@ for (const { kind, skip } of databases('all'))
       );
     });
 
+    it('are Markdown in which no value is markup', async () => {
+      const { plan } = await zone('marks.example');
+      const values = ['a`b``c', 'x | y', '<!-- hidden --> [link](https://a.test) <b>', 'back\\| slash', '`'];
+      const records = values.map((value, i) => ({ host: `h${i}`, type: 'TXT', value, ttl: 300 }));
+      const { id } = await plan({ records: [...records, { host: '*._x', type: 'TXT', value: 't', ttl: 300 }] });
+      const headers = { authorization: `Bearer ${service.token}`, accept: 'text/markdown' };
+      const answer = await fetch(`${service.server.url}/api/plans/${id as number}`, { headers });
+      const rows = (await answer.text()).split('\n').filter((line) => /^\| \d/.test(line));
+      const cells = rows
+        .map((row) => row.replace(/^\| | \|$/g, '').split(/(?<!\\) \| /))
+        .map((row) => [row[2], row.at(-1)]);
+      assert.deepEqual(cells.toSorted(), [
+        ['`*._x`', '`*._x 300 IN TXT "t"`'],
+        ['h0', '```h0 300 IN TXT "a`b``c"```'],
+        ['h1', '`h1 300 IN TXT "x \\| y"`'],
+        ['h2', '`h2 300 IN TXT "<!-- hidden --> [link](https://a.test) <b>"`'],
+        ['h3', cells.find(([host]) => host === 'h3')?.[1]],
+        ['h4', '``h4 300 IN TXT "`"``'],
+      ]);
+      // a pipe behind a backslash ends a cell, whatever stands around it
+      assert.match(String(cells.find(([host]) => host === 'h3')?.[1]), /^<code>[A-Za-z0-9 &#;]+<\/code>$/);
+    });
+
     it('are discarded once, and refuse what is no target', async () => {
       const { plan, base } = await zone('ends.example');
       const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1' }] });

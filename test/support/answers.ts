@@ -29,6 +29,7 @@ import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { Accepted, DriftView } from '../../src/records/drift/drift.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';
 import type { PastRecordList, VersionDiff, VersionList } from '../../src/records/history/version.dto.js';
+import type { PlanGroupView } from '../../src/records/plans/group.dto.js';
 import type { PlanList, PlanView } from '../../src/records/plans/plan.dto.js';
 import type { RecordId, RecordList } from '../../src/records/records.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
@@ -186,6 +187,7 @@ interface Answers {
   'GET /api/domains/{domain_id}/plans': PlanList;
   'GET /api/domains/{domain_id}/drift': DriftView;
   'DELETE /api/domains/{domain_id}/drift': Accepted;
+  'POST /api/plans': PlanGroupView;
   'GET /api/plans/{id}': PlanView;
   'POST /api/plans/{id}/apply': BatchResult;
   'POST /api/plans/{id}/approve': BatchResult;

@@ -10,28 +10,9 @@ import { derivedId, keyText } from '../../providers/kit/rrsets/record-set.js';
 import type { Capabilities, Change, ProviderDefinition } from '../../providers/provider.js';
 import type { Action, RecordState } from '../../tokens/rules/token-rules.js';
 import type { Edit, EditOfRow, NewRecord, Upsert } from './edit.js';
+import { type Entry, isLive, type Live, Names } from './names.js';
 import { mistakeOfEnd, type RecordPatch, type RecordView, recordTag, recordView } from './record.dto.js';
 import { assertEditable, assertFits, changesOf, givesWay, mergedRecord, plainRecord } from './record-rules.js';
-
-/** A record on its way through a list of edits. */
-export interface Entry {
-  /** as it was before the list; null: it is new */
-  readonly original: StoredRecord | null;
-  /** as it is after the edits so far; null: deleted. New ones have negative ids. */
-  now: StoredRecord | null;
-  /** the edits that touched it, by their positions in the list */
-  positions: number[];
-  /** the caller has seen the original */
-  guarded: boolean;
-  /** its TTL goes to the others of its set */
-  movesTtl: boolean;
-  /** the id that a new one had before, when it was deleted */
-  revives?: number;
-}
-
-/** One that is there after the edits so far. */
-type Live = Entry & { now: StoredRecord };
-const isLive = (entry: Entry | undefined): entry is Live => !!entry?.now;
 
 /** One edit, judged. With an error nothing else is said. */
 export interface Planned {
@@ -74,6 +55,8 @@ export class WorkingCopy {
   /** sets whose TTL an edit has moved: type, line and host by a text of them */
   private readonly moved = new Map<string, Pick<DnsRecord, 'host' | 'type' | 'line'>>();
   private readonly touched = new Set<Entry>();
+  /** records that are in nobody's way, since an edit that follows changes or deletes them */
+  private readonly awaited = new Set<Entry>();
   private created = 0;
 
   /**
@@ -90,6 +73,17 @@ export class WorkingCopy {
     private readonly maker: Maker = { maker_id: null, maker_token_id: null },
   ) {
     for (const row of rows) this.add({ original: row, now: row, positions: [], guarded: false, movesTtl: false });
+  }
+
+  /**
+   * Of edits that are judged together: what any of them changes is in no other one's way, so that two records can
+   * swap their values. Where one of them does not fit, the copy is of no use.
+   */
+  await(edits: readonly Edit[]): void {
+    for (const edit of edits) {
+      const entry = 'id' in edit ? this.byId.get(edit.id) : undefined;
+      if (entry) this.awaited.add(entry);
+    }
   }
 
   /** Judges one edit and, when it fits, carries it out on the copy. */
@@ -132,6 +126,7 @@ export class WorkingCopy {
     if (edit.op !== 'delete')
       return this.change(entry, edit.op === 'status' ? { enabled: edit.enabled } : edit.patch, shown);
     assertEditable(before);
+    this.awaited.delete(entry);
     this.set(entry, null);
     return { entry, before, after: null };
   }
@@ -149,7 +144,7 @@ export class WorkingCopy {
     if (!ttlGiven) this.join(after);
     this.may('create', after);
     this.mayMoveTtl(after);
-    assertFits(after, this.names.inTheWay(after), this.definition.capabilities, this.seen);
+    this.assertFits(after);
     const more = { domain_id: this.domain.id, remote_id: null, read_only: false, pending: false, remark };
     const end = this.end(NO_END, expires_at, after);
     const now = { ...after, ...more, ...end, id: -++this.created, updated_at: '', created_at: null };
@@ -164,7 +159,7 @@ export class WorkingCopy {
   private upsert(edit: Upsert): Judged {
     // its outcome shows whether there is such a record
     this.may('read', edit.record);
-    const alike = [...this.names.alike(edit.record)].filter(isLive);
+    const alike = [...this.names.alike(edit.record)].filter((one) => isLive(one) && !this.awaited.has(one)) as Live[];
     const entry = alike.find(({ now }) => now.priority === edit.record.priority) ?? alike[0];
     if (!entry) return this.create(edit);
     this.may('update', entry.now);
@@ -181,17 +176,30 @@ export class WorkingCopy {
     const after = mergedRecord(this.definition, this.domain.name, before, patch, changes);
     const remark = patch.remark ?? before.remark;
     const end = this.end(before, expires_at, after);
+    // what was judged before it may have taken its place
+    if (this.awaited.delete(entry)) this.assertFits(after, entry, this.touched);
     if (equal(after, before)) return this.note(entry, { ...end, remark });
     if (this.entersSet(before, after) && (patch.ttl ?? null) === null) this.join(after, entry);
     this.may('update', after);
     this.mayMoveTtl(after, entry);
     // a record that only goes is in nobody's way
-    if (after.enabled || !sameRecord(after, before))
-      assertFits(after, this.names.inTheWay(after, entry), this.definition.capabilities, this.seen);
+    if (after.enabled || !sameRecord(after, before)) this.assertFits(after, entry);
     const now = { ...before, ...after, ...end, remark };
     this.set(entry, now);
     this.alignTtl(entry, now);
     return { entry, before, after: now };
+  }
+
+  /** @param among the others that count @throws AppError 409001, 400001 where another record is in the way */
+  private assertFits(record: DnsRecord, but?: Entry, among?: ReadonlySet<Entry>): void {
+    const counts = (entry: Entry) => !this.awaited.has(entry) && (among?.has(entry) ?? true);
+    const others = this.names.inTheWay(record, but).filter(counts);
+    assertFits(
+      record,
+      others.map(({ now }) => now),
+      this.definition.capabilities,
+      this.seen,
+    );
   }
 
   /** The end that a record is given; who sends it as it is stays out of it. @throws InvalidRecord; AppError 403001 */
@@ -341,68 +349,3 @@ export const isIdle = ({ before, after, change }: Net): boolean =>
   before.remark === after.remark &&
   endAlike(before, after) &&
   equal(plainRecord(before), after);
-
-/** One name: its records, those of one content, and those of one type and line. */
-interface Name {
-  all: Set<Entry>;
-  alike: Map<string, Set<Entry>>;
-  sets: Map<string, Set<Entry>>;
-}
-
-type Content = Pick<DnsRecord, 'host' | 'type' | 'value' | 'line'>;
-const NONE: ReadonlySet<Entry> = new Set();
-const contentOf = ({ type, value, line }: Content): string => JSON.stringify([type, line, value]);
-const setOf = ({ type, line }: Pick<DnsRecord, 'type' | 'line'>): string => `${type} ${line}`;
-
-/** The records of a working copy by their names: thousands at one name are not looked through for each edit. */
-class Names {
-  private readonly names = new Map<string, Name>();
-
-  add(entry: Entry): void {
-    const row = entry.now as StoredRecord;
-    let name = this.names.get(row.host);
-    if (!name) {
-      name = { all: new Set(), alike: new Map(), sets: new Map() };
-      this.names.set(row.host, name);
-    }
-    name.all.add(entry);
-    into(name.alike, contentOf(row), entry);
-    into(name.sets, setOf(row), entry);
-  }
-
-  /** Before it becomes another one. */
-  remove(entry: Entry): void {
-    const row = entry.now as StoredRecord;
-    const name = this.names.get(row.host);
-    name?.all.delete(entry);
-    name?.alike.get(contentOf(row))?.delete(entry);
-    name?.sets.get(setOf(row))?.delete(entry);
-  }
-
-  /** Those of this name, type, line and value, whatever their priority. */
-  alike(record: Content): ReadonlySet<Entry> {
-    return this.names.get(record.host)?.alike.get(contentOf(record)) ?? NONE;
-  }
-
-  /** The record set that a record belongs to. */
-  set(record: Pick<DnsRecord, 'host' | 'type' | 'line'>): ReadonlySet<Entry> {
-    return this.names.get(record.host)?.sets.get(setOf(record)) ?? NONE;
-  }
-
-  /** Those that may be in the way of a record: the same one, another DNAME, and beside a CNAME all others. */
-  inTheWay(record: DnsRecord, but?: Entry): StoredRecord[] {
-    const { host, line } = record;
-    const beside =
-      record.type === 'CNAME' ? (this.names.get(host)?.all ?? NONE) : this.set({ host, line, type: 'CNAME' });
-    const one = record.type === 'DNAME' ? this.set(record) : NONE;
-    const out = new Set([...this.alike(record), ...beside, ...one]);
-    if (but) out.delete(but);
-    return [...out].map(({ now }) => now as StoredRecord);
-  }
-}
-
-function into(map: Map<string, Set<Entry>>, key: string, entry: Entry): void {
-  const there = map.get(key);
-  if (there) there.add(entry);
-  else map.set(key, new Set([entry]));
-}

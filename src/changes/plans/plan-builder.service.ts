@@ -32,6 +32,8 @@ export interface Wish {
   warnings: string[];
   /** records that were named, and are as they shall be */
   unchanged: number;
+  /** they lead to a state: none is judged by what is there between two of them */
+  together?: boolean;
 }
 
 /** Changes that were worked out. */
@@ -84,8 +86,8 @@ export class PlanBuilder {
     // others are shown what they may not do; an answer to a token with rules would tell what it may not read
     const plan =
       direct || domain.access.rules
-        ? await this.planner.preview(me, domain, wish.edits)
-        : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits);
+        ? await this.planner.preview(me, domain, wish.edits, wish.together)
+        : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits, wish.together);
     const { planned } = plan;
     if (!direct || direct.atomic || direct.strict) assertAllFit(planned);
     const list = await changesOf(plan);

@@ -11,12 +11,21 @@ export const PLAN_STATES = [
 ] as const;
 export type PlanState = (typeof PLAN_STATES)[number];
 
+/** Why a part of a plan over many domains was not applied with the others. */
+export interface PlanOutcome {
+  state: 'stale' | 'failed' | 'refused';
+  code: number;
+  msg: string;
+  data?: unknown;
+}
+
 /** Changes of a domain's records that were worked out, and have not run. */
 @Fleeting()
 @Entity('plans')
 @Index('plans_domain_ix', ['domain_id', 'id'])
 @Index('plans_state_ix', ['domain_id', 'state', 'id'])
 @Index('plans_end_ix', ['expires_at'])
+@Index('plans_group_ix', ['group_id', 'id'])
 export class Plan {
   @Id() id!: number;
   @Int() domain_id!: number;
@@ -49,6 +58,10 @@ export class Plan {
   @Str(64, { nullable: true }) decider!: string | null;
   @Utc({ nullable: true }) decided_at!: string | null;
   @Str(255, { nullable: true }) decision!: string | null;
+  /** the plan over many domains that it is a part of */
+  @Int({ nullable: true }) group_id!: number | null;
+  /** of such a part: why it was not applied with the others */
+  @Json({ nullable: true }) outcome!: PlanOutcome | null;
   /** what it became */
   @Int({ nullable: true }) change_set_id!: number | null;
   @Utc() created_at!: string;

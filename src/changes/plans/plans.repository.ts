@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Db, marks, type SqlValue } from '../../platform/database/db.js';
 import type { PlannedChange } from '../gate/planned.js';
 import { stateOf, storedState } from '../history/states.js';
-import type { Plan, PlanChange, PlanState } from './plan.entity.js';
+import type { Plan, PlanChange, PlanOutcome, PlanState } from './plan.entity.js';
 
 /** A change of a stored plan. */
 export type StoredPlanChange = PlannedChange & { position: number; guards: string[] };
@@ -24,7 +24,14 @@ const COLUMNS = [
   ...(['base', 'guards'] as const),
 ];
 const PLAN = `id, domain_id, state, comment, version, base, unchanged, warnings, user_id, username, token_id, token_name,
-  door, wish, subject, decider_id, decider, decided_at, decision, change_set_id, created_at, expires_at`;
+  door, wish, subject, decider_id, decider, decided_at, decision, group_id, outcome, change_set_id, created_at, expires_at`;
+/** A plan that is not stored yet. */
+export type NewPlan = Omit<Plan, 'id' | 'domain' | 'outcome'>;
+type PlanRow = Omit<Plan, 'outcome'> & { outcome: string | null };
+const stored = ({ outcome, ...row }: PlanRow): Plan => ({
+  ...row,
+  outcome: outcome === null ? null : (JSON.parse(outcome) as PlanOutcome),
+});
 /** Plans with no end yet, whose time may be over. */
 const ALIVE = "state IN ('open', 'waiting', 'approved')";
 
@@ -44,7 +51,7 @@ export class PlansRepository {
 
   /** @returns its id */
   async insert(
-    plan: Omit<Plan, 'id' | 'domain'>,
+    plan: NewPlan,
     changes: readonly (PlannedChange & { guards: readonly string[] })[],
     manager: EntityManager,
   ): Promise<number> {
@@ -61,8 +68,39 @@ export class PlansRepository {
     return id;
   }
 
-  one(id: number): Promise<Plan | undefined> {
-    return this.db.row(`SELECT ${PLAN} FROM plans WHERE id = ?`, [id]);
+  /** An id that no plan has, nor gets. @param plan which is not stored */
+  async reserve(plan: NewPlan, manager: EntityManager): Promise<number> {
+    const id = await this.insert(plan, [], manager);
+    await this.db.run('DELETE FROM plans WHERE id = ?', [id], manager);
+    return id;
+  }
+
+  async one(id: number): Promise<Plan | undefined> {
+    const row = await this.db.row<PlanRow>(`SELECT ${PLAN} FROM plans WHERE id = ?`, [id]);
+    return row && stored(row);
+  }
+
+  /** The plans of a group, in the order of their ids. */
+  async ofGroup(group: number): Promise<Plan[]> {
+    const sql = `SELECT ${PLAN} FROM plans WHERE group_id = ? ORDER BY id`;
+    return (await this.db.rows<PlanRow>(sql, [group])).map(stored);
+  }
+
+  /** Says why one was not applied with the others of its group. */
+  async tell(id: number, outcome: PlanOutcome): Promise<void> {
+    await this.db.run('UPDATE plans SET outcome = ? WHERE id = ?', [JSON.stringify(outcome), id]);
+  }
+
+  /** Opens one again whose change set has changed nothing. @returns 0 where it is another one's by now */
+  reopen(id: number, changeSet: number): Promise<number> {
+    const sql = `UPDATE plans SET state = 'open', change_set_id = NULL
+      WHERE id = ? AND state = 'applied' AND change_set_id = ?`;
+    return this.db.run(sql, [id, changeSet]);
+  }
+
+  /** Discards the plans of a group that are open. */
+  async discardGroup(group: number, manager: EntityManager): Promise<void> {
+    await this.db.run("UPDATE plans SET state = 'discarded' WHERE group_id = ? AND state = 'open'", [group], manager);
   }
 
   /** Those of a domain that have a state at this moment, newest first. @param state undefined: any */
@@ -75,14 +113,14 @@ export class PlansRepository {
   ): Promise<{ total: number; rows: Plan[] }> {
     const [where, values] = inState(state, at);
     const sql = `SELECT ${PLAN} FROM plans WHERE domain_id = ? AND ${where} ORDER BY id DESC LIMIT ? OFFSET ?`;
-    const rows = await this.db.rows<Plan>(sql, [domainId, ...values, limit, offset]);
+    const rows = (await this.db.rows<PlanRow>(sql, [domainId, ...values, limit, offset])).map(stored);
     const count = `SELECT COUNT(*) AS n FROM plans WHERE domain_id = ? AND ${where}`;
     const total = await this.db.row<{ n: number | string }>(count, [domainId, ...values]);
     return { total: Number(total?.n ?? 0), rows };
   }
 
   /** One that waits for the same changes, asked for by the same, and has time left. */
-  waiting(
+  async waiting(
     domainId: number,
     { user_id, token_id }: Pick<Plan, 'user_id' | 'token_id'>,
     wish: string,
@@ -93,7 +131,8 @@ export class PlansRepository {
     const sql = `SELECT ${PLAN} FROM plans WHERE domain_id = ? AND state = 'waiting' AND wish = ? AND expires_at > ?
       AND ${is('user_id', user_id)} AND ${is('token_id', token_id)} ORDER BY id LIMIT 1`;
     const who = [user_id, token_id].filter((value) => value !== null);
-    return this.db.row(sql, [domainId, wish, at, ...who], manager);
+    const row = await this.db.row<PlanRow>(sql, [domainId, wish, at, ...who], manager);
+    return row && stored(row);
   }
 
   /** An open plan waits for its approval, in the name of who wants it applied. @returns 0 where it has an end */

@@ -60,7 +60,7 @@ export class WaitingPlans implements OnModuleInit {
       let planId = shown?.whole ? shown.id : null;
       if (planId === null) {
         const base = sha256(changes.map((change) => change.base).join('\n'));
-        const fresh = { version, base, unchanged: 0, warnings: '', change_set_id: null, created_at };
+        const fresh = { version, base, unchanged: 0, warnings: '', group_id: null, change_set_id: null, created_at };
         planId = await this.plans.insert(
           { domain_id: domain.id, state: 'waiting', ...asked, ...fresh },
           changes,

@@ -41,6 +41,11 @@ export const EXAMPLES: Record<string, object> = {
     records: [{ host: 'status', type: 'A', value: '192.0.2.50', ttl: 300 }],
     comment: 'the status page',
   },
+  ManyPlansInput: {
+    where: { type: 'A', value: '192.0.2.90' },
+    set: { value: '192.0.2.91' },
+    comment: 'the new load balancer',
+  },
   ApplyInput: { only: [1], comment: 'as it was agreed' },
   DecisionInput: { comment: 'fits the change calendar' },
   RrsetInput: { values: ['192.0.2.40', '192.0.2.41'], ttl: 300 },

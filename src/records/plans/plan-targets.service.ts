@@ -180,9 +180,11 @@ export class PlanTargets {
       else if (!after) edits.push({ ...wantedOf(before, record_id), op: 'create' });
       else edits.push({ op: 'update', id: record_id, patch: patchOf(withoutPastEnd(before)) });
     }
-    return { edits: deletionsFirst(edits), warnings, unchanged: 0 };
+    return { edits: deletionsFirst(edits), warnings, unchanged: 0, together: true };
   }
 }
+
+const butFor = (ttl: boolean): string => (ttl ? ' but for the TTL' : '');
 
 /** The records of a body. @throws AppError 400001 naming all fields that are wrong */
 async function named(place: Place, list: readonly RecordInput[]): Promise<Wanted[]> {
@@ -213,8 +215,8 @@ async function written(place: Place, { format, text }: PlanDocument, warnings: s
   const warn = (at: number, words: string) => {
     if (warnings.length < MAX_WARNINGS) warnings.push(`${LINE} ${at} ${words}`);
   };
-  for (const { line, first } of repeated.slice(0, MAX_WARNINGS))
-    warn(line, `says what line ${first} says, and counts once`);
+  for (const { line, first, otherTtl } of repeated.slice(0, MAX_WARNINGS))
+    warn(line, `says what line ${first} says${butFor(otherTtl)}, and counts once`);
   const { ttlOf, toggle } = provider.capabilities;
   const ttls = new Map<string, number>();
   const wanted: Wanted[] = [];

@@ -2,14 +2,13 @@ import { type Caller, signedIn } from '../../access/access.js';
 import { told, type Way } from '../../changes/gate/guards.js';
 import type { Plan, PlanState } from '../../changes/plans/plan.entity.js';
 import { type Draft, judged } from '../../changes/plans/plan-builder.service.js';
-import { type StoredPlanChange, UNDECIDED } from '../../changes/plans/plans.repository.js';
+import { type NewPlan, type StoredPlanChange, UNDECIDED } from '../../changes/plans/plans.repository.js';
 import { LIFE_MS } from '../../changes/plans/waiting-plans.service.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { shownName } from '../../domains/zone-identity.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { sha256 } from '../../platform/common/hash.js';
-import { diffText, recordLine } from '../history/diff-text.js';
 import { ownWords, shownState } from '../history/shown-state.js';
 import type { PlanChangeView, PlanView } from './plan.dto.js';
 
@@ -20,8 +19,8 @@ export const stateNow = ({ state, expires_at }: Pick<Plan, 'state' | 'expires_at
   ALIVE.has(state) && Date.parse(expires_at) <= timeMs() ? 'expired' : state;
 
 /** Of a plan all but its changes, as somebody may see it. */
-export function headOf({ id: domain_id, access }: OpenDomain, plan: Omit<Plan, 'id' | 'domain'>) {
-  const { door, created_at, expires_at, decided_at, change_set_id, decider } = plan;
+export function headOf({ id: domain_id, access }: OpenDomain, plan: NewPlan) {
+  const { door, group_id, created_at, expires_at, decided_at, change_set_id, decider } = plan;
   const { user_id, username, token_id, token_name } = plan;
   const created_by = { user_id, username, token_id, token_name };
   const decided_by = decider === null ? null : { user_id: plan.decider_id, username: decider };
@@ -29,7 +28,7 @@ export function headOf({ id: domain_id, access }: OpenDomain, plan: Omit<Plan, '
   const comment = access.rules && ownWords(door) ? '' : plan.comment;
   const decision = access.rules && plan.decision ? '' : plan.decision;
   const at = { created_at, expires_at, created_by, decided_by, decided_at, decision };
-  return { domain_id, state: stateNow(plan), door, comment, ...at, change_set_id };
+  return { domain_id, group_id, state: stateNow(plan), door, comment, ...at, change_set_id };
 }
 
 /** What is stored of a plan that was worked out. */
@@ -39,7 +38,7 @@ export function planRow(
   draft: Draft,
   comment = '',
   door: Plan['door'] = 'plan',
-): Omit<Plan, 'id' | 'domain'> {
+): NewPlan {
   const { userId, username, token } = signedIn(me);
   const { version, unchanged, warnings, changes } = draft;
   return {
@@ -47,7 +46,7 @@ export function planRow(
     ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
     ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
     ...{ ...UNDECIDED, door, wish: null, subject: null },
-    ...{ change_set_id: null, created_at: now(), expires_at: now(LIFE_MS) },
+    ...{ group_id: null, change_set_id: null, created_at: now(), expires_at: now(LIFE_MS) },
   };
 }
 
@@ -59,7 +58,7 @@ export const numbered = ({ changes }: Draft): StoredPlanChange[] =>
 export function planView(
   me: Caller,
   domain: OpenDomain,
-  plan: Omit<Plan, 'id' | 'domain'> & { id: number | null },
+  plan: NewPlan & { id: number | null },
   changes: readonly StoredPlanChange[],
   way: Way = 'plan',
 ): PlanView {
@@ -98,28 +97,4 @@ function warningsFor({ access }: OpenDomain, warnings: string): string[] {
   const all = warnings.split('\n');
   if (!access.rules || all.every((words) => words === IGNORED || words.startsWith(`${LINE} `))) return all;
   return ['Some records were changed since, and stay as they are'];
-}
-
-/** A plan as a unified diff, one line a record. */
-export const planText = ({ domain, changes, hidden, summary }: PlanView): string =>
-  diffText([domain, domain], changes, hidden, summary);
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-
-/** A plan for a pull request. */
-export function markdown({ domain, changes, guards, warnings, hidden, summary }: PlanView): string {
-  const { create, update, delete: gone, unchanged } = summary;
-  const rows = changes.map(({ id, op, host, type, before, after }) => {
-    const [from, to] = [before, after].map((state) => (state ? `\`${cell(recordLine(state))}\`` : ''));
-    return `| ${id} | ${op} | ${cell(host)} | ${type} | ${from} | ${to} |`;
-  });
-  return [
-    `### ${domain}: ${create} created, ${update} changed, ${gone} deleted, ${unchanged} unchanged`,
-    '',
-    ...(rows.length ? ['| # | | host | type | before | after |', '|---|---|---|---|---|---|', ...rows, ''] : []),
-    ...(hidden ? [`${hidden} more changes are not shown.`, ''] : []),
-    ...guards.map(({ key, text }) => `- **${key}**: ${text}`),
-    ...warnings.map((words) => `- ${words}`),
-    '',
-  ].join('\n');
 }

@@ -25,7 +25,7 @@ import { BatchChange } from '../batch/batch.dto.js';
 import { ChangedRecordView } from '../history/change.dto.js';
 
 /** records, or changes, that a plan is asked for by */
-const MAX_LIST = 20_000;
+export const MAX_LIST = 20_000;
 
 export const MODES = ['merge', 'sync'] as const;
 
@@ -164,7 +164,7 @@ export class ApplyInput {
   comment?: string;
 }
 
-class PlanMaker {
+export class PlanMaker {
   user_id!: number | null;
   username!: string | null;
   token_id!: number | null;
@@ -176,7 +176,7 @@ class PlanDecider {
   username!: string | null;
 }
 
-class PlanSummary {
+export class PlanSummary {
   create!: number;
   update!: number;
   delete!: number;
@@ -198,7 +198,7 @@ export class PlanChangeView {
   reason?: string;
 }
 
-class GuardView {
+export class GuardView {
   key!: GuardKey;
   /** what may be a mistake */
   text!: string;
@@ -222,6 +222,8 @@ export class PlanView {
   id!: number | null;
   domain_id!: number;
   domain!: string;
+  /** of a part of a plan over many domains: the id of that */
+  group_id!: number | null;
   /** `waiting`: for an approval; `approved`: it is being applied */
   state!: PlanState;
   /** by which way it came in */
@@ -253,6 +255,8 @@ export class PlanView {
 export class PlanListEntry {
   id!: number;
   domain_id!: number;
+  /** of a part of a plan over many domains: the id of that */
+  group_id!: number | null;
   /** `waiting`: for an approval; `approved`: it is being applied */
   state!: PlanState;
   /** by which way it came in */

@@ -10,6 +10,7 @@ import { type ChangedState, stateOf } from '../../changes/history/states.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Plan } from '../../changes/plans/plan.entity.js';
 import { judged, PlanBuilder } from '../../changes/plans/plan-builder.service.js';
+import { PlanGroupsRepository } from '../../changes/plans/plan-groups.repository.js';
 import { PlansRepository, type StoredPlanChange } from '../../changes/plans/plans.repository.js';
 import { LIFE_MS } from '../../changes/plans/waiting-plans.service.js';
 import { refusal, rightOf } from '../../domains/access-rights.js';
@@ -17,7 +18,7 @@ import type { Scope } from '../../domains/change-rules/scope.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { now } from '../../platform/common/clock.js';
-import { errors } from '../../platform/common/errors.js';
+import { type AppError, errors } from '../../platform/common/errors.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
 import { say } from '../../platform/common/words/field-text.js';
 import { Db } from '../../platform/database/db.js';
@@ -44,6 +45,10 @@ export interface Applying {
   force: readonly string[];
   /** none of its changes is left out */
   whole: boolean;
+  /** it goes on after a crash, however short it is */
+  lasting?: boolean;
+  /** why it is made in spite of a freeze, where the actor does not say so at this moment */
+  override?: string | undefined;
   /** who approved it, and what they see; `stored`: what is stored with the list */
   approval?: {
     me: Caller;
@@ -59,6 +64,7 @@ export class PlansService implements OnModuleInit {
   constructor(
     private readonly db: Db,
     private readonly plans: PlansRepository,
+    private readonly groups: PlanGroupsRepository,
     private readonly builder: PlanBuilder,
     private readonly targets: PlanTargets,
     private readonly engine: ChangeEngine,
@@ -71,7 +77,10 @@ export class PlansService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.schedule('plans.prune', HOUR_MS, () => this.plans.prune(now(-KEPT_MS)));
+    this.jobs.schedule('plans.prune', HOUR_MS, async () => {
+      await this.plans.prune(now(-KEPT_MS));
+      await this.groups.prune(now(-KEPT_MS));
+    });
   }
 
   /**
@@ -127,6 +136,7 @@ export class PlansService implements OnModuleInit {
   async apply(me: Caller, id: number, input: ApplyInput, waitMs: number): Promise<BatchResult & { domain_id: number }> {
     const { plan, domain } = await this.open(me, id, 'records');
     assertOpen(plan);
+    await this.assertFree(plan);
     const all = await this.plans.changes(id);
     const changes = chosen(all, input.only);
     assertWholeSets(all, changes);
@@ -144,7 +154,7 @@ export class PlansService implements OnModuleInit {
     actor: Caller,
     opened: OpenDomain,
     { plan, changes }: { plan: Plan; changes: readonly StoredPlanChange[] },
-    { waitMs, comment, force, whole, approval }: Applying,
+    { waitMs, comment, force, whole, lasting = false, override, approval }: Applying,
   ): Promise<BatchResult & { domain_id: number }> {
     const { id } = plan;
     // who sees what is told of it
@@ -154,7 +164,7 @@ export class PlansService implements OnModuleInit {
     const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
     const { connection } = await this.places.of(domain);
     const options = {
-      ...{ door: plan.door, comment, atomic: false, strict: true },
+      ...{ door: plan.door, comment, atomic: false, strict: true, lasting, override },
       ...(approval && { approver: signedIn(approval.me), override: approval.override }),
       base: basesOf(changes),
       plan: { id, whole, force, ids: changes.map(({ position }) => position) },
@@ -168,14 +178,27 @@ export class PlansService implements OnModuleInit {
     try {
       const edits = changes.map(editOf);
       const { changeSet, results } = await this.engine.list(actor, domain, edits, options, waitMs, connection);
-      if (changeSet === null) await this.plans.end(id, 'applied', null);
+      if (changeSet === null && !(await this.plans.end(id, 'applied', null))) throw await this.ended(id);
       return { ...batchResult(me, changeSet, results, null), domain_id: domain.id };
     } catch (error) {
       if (!(error instanceof Stale)) throw error;
-      await this.plans.end(id, 'stale', null);
+      // of two that apply it at once, one finds what the other one has made
+      if (!(await this.plans.end(id, 'stale', null))) throw await this.ended(id);
       const seen = approval ? { ...domain, access: approval.access } : domain;
       throw errors.precondition('plan_stale', {}, { differences: await this.differences(me, seen, plan, changes) });
     }
+  }
+
+  /** @throws AppError 409001 for a part of a plan over many domains, before that is applied */
+  private async assertFree({ group_id: group }: Plan): Promise<void> {
+    const whole = group === null ? undefined : await this.groups.one(group);
+    if (whole?.state === 'open' || whole?.state === 'applying')
+      throw errors.conflict('plan_of_group', { group: whole.id });
+  }
+
+  private async ended(id: number): Promise<AppError> {
+    const plan = await this.plans.one(id);
+    return plan ? errors.conflict('plan_ended', { state: stateNow(plan) }) : errors.notFound('plan');
   }
 
   /** What differs at the names of a plan from what it was worked out on, as far as the caller may read it. */
@@ -246,7 +269,7 @@ function assertWholeSets(all: readonly StoredPlanChange[], changes: readonly Sto
 }
 
 /** @throws AppError 403001 */
-function assertAllowed(me: Caller, domain: OpenDomain, changes: readonly PlannedChange[]): void {
+export function assertAllowed(me: Caller, domain: OpenDomain, changes: readonly PlannedChange[]): void {
   for (const change of changes) {
     const { visible, denied } = judged(me, domain, change);
     if (!denied) continue;

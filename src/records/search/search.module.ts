@@ -8,5 +8,6 @@ import { RecordSearch } from './search.service.js';
   imports: [RecordsModule, DomainsModule],
   controllers: [SearchController],
   providers: [RecordSearch],
+  exports: [RecordSearch],
 })
 export class SearchModule {}

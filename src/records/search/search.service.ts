@@ -38,15 +38,39 @@ export class RecordSearch {
     const order = orderBy(query.sort, SORTS, 'id', 'id');
     if (!order) throw unknownSort(SORTS);
     const reader = this.policy.reader(me);
-    const types = query.type === undefined ? [] : typesOf(query.type);
-    for (const type of types.filter((one) => !isType(one))) {
-      const { total } = await this.found(me, reader, { ...filter(reader, {}, [type]), order: 'id ASC' }, 1, 0, gone);
-      if (!total) throw unknownType(type);
-    }
+    const types = await this.types(me, reader, query.type, gone);
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
     const listed = { ...filter(reader, query, types), order, searching: query.keyword !== undefined };
     const { rows, total } = await this.found(me, reader, listed, limit, (page - 1) * limit, gone);
     return { total, list: await this.viewsOf(rows), page, limit };
+  }
+
+  /**
+   * Records that somebody may read, as `list` finds them, in the order of their ids.
+   * @param ids of domains; undefined: in any @param most how many @throws AppError 400001
+   */
+  async matching(
+    me: Principal,
+    query: Pick<Query, 'host' | 'type' | 'value'>,
+    ids: readonly number[] | undefined,
+    most: number,
+  ): Promise<StoredRecord[]> {
+    const gone = () => false;
+    const reader = this.policy.reader(me);
+    const { where, values, isWhole } = filter(reader, query, await this.types(me, reader, query.type, gone));
+    const among = ids ? `domain_id IN (${marks(ids.length)})` : '1 = 1';
+    const listed = { where: `${where} AND ${among}`, values: [...values, ...(ids ?? [])], isWhole, order: 'id ASC' };
+    return (await this.found(me, reader, listed, most, 0, gone)).rows;
+  }
+
+  /** The types that a query names. @throws AppError 400001 */
+  private async types(me: Principal, reader: Reader, type: string | undefined, gone: () => boolean): Promise<string[]> {
+    const types = type === undefined ? [] : typesOf(type);
+    for (const one of types.filter((name) => !isType(name))) {
+      const { total } = await this.found(me, reader, { ...filter(reader, {}, [one]), order: 'id ASC' }, 1, 0, gone);
+      if (!total) throw unknownType(one);
+    }
+    return types;
   }
 
   private async found(

@@ -25,6 +25,11 @@ export const CONFLICT_REASONS = {
     '未做任何更改：需要在 "force" 中列出 {guards}',
   ),
   plan_ended: say('conflict', 'The plan is {state}: make another one', '该计划的状态是 {state}：请重新创建计划'),
+  plan_of_group: say(
+    'conflict',
+    'The plan is a part of plan {group} over many domains: apply that one',
+    '该计划是跨多个域名的计划 {group} 的一部分：请应用后者',
+  ),
   plan_not_waiting: say(
     'conflict',
     'The plan is {state}: it does not wait for an approval',

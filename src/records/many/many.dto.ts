@@ -1,0 +1,111 @@
+import { ApiProperty, PickType } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsNotEmpty,
+  IsObject,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { RecordPatchFields } from '../../changes/edits/record.dto.js';
+import { hasRoom, MAX_ID } from '../../platform/common/validation.js';
+import { BatchChange } from '../batch/batch.dto.js';
+import { MAX_LIST } from '../plans/plan.dto.js';
+
+/** domains of one plan */
+export const MAX_DOMAINS = 1000;
+
+export class DomainChanges {
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  domain_id!: number;
+
+  /** as in `POST …/records/batch` */
+  // each is judged by the service, a few at a time
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_LIST)
+  @ApiProperty({ type: [BatchChange], minItems: 1, maxItems: MAX_LIST })
+  changes!: BatchChange[];
+}
+
+/** Which records are meant: at least one of `host`, `type` and `value`, each as in `GET /api/records`. */
+export class RecordsWhere {
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  host?: string;
+
+  /** any case; several with commas */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(1000)
+  type?: string;
+
+  /** the whole value */
+  @IsOptional()
+  @IsString()
+  @MaxLength(66000)
+  value?: string;
+
+  /** only records of these domains */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_DOMAINS)
+  @IsInt({ each: true })
+  @Min(1, { each: true })
+  @Max(MAX_ID, { each: true })
+  domain_ids?: number[];
+}
+
+/** What the records become; what is left out stays. */
+export class RecordsSet extends PickType(RecordPatchFields, [
+  'value',
+  'ttl',
+  'priority',
+  'weight',
+  'line',
+  'proxied',
+  'enabled',
+  'remark',
+] as const) {}
+
+/** `domains`, or `where` with `set`. */
+export class ManyPlansInput {
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_DOMAINS)
+  @ValidateNested({ each: true })
+  @Type(() => DomainChanges)
+  domains?: DomainChanges[];
+
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RecordsWhere)
+  where?: RecordsWhere;
+
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RecordsSet)
+  set?: RecordsSet;
+
+  /** why, for whoever reads the history */
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  comment?: string;
+}
+hasRoom(ManyPlansInput, MAX_LIST * 25);
