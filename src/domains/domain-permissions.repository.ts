@@ -30,6 +30,9 @@ const ON_DOMAIN = {
   from: 'domain_permissions p JOIN teams t ON t.id = p.team_id',
 };
 
+/** rows of one statement */
+const ROWS = 200;
+
 /** SQL of `domain_permissions`. */
 @Injectable()
 export class DomainPermissionsRepository {
@@ -88,6 +91,16 @@ export class DomainPermissionsRepository {
   /** @returns its id */
   async add(values: Values, manager: EntityManager): Promise<number> {
     return Number((await manager.insert(DomainPermission, values)).identifiers[0]?.id);
+  }
+
+  /** The rights on a domain, as they are stored. */
+  whole(domainId: number, manager: EntityManager): Promise<DomainPermission[]> {
+    return manager.find(DomainPermission, { where: { domain_id: domainId }, order: { id: 'ASC' } });
+  }
+
+  /** Rights that were there before, under their ids. */
+  async addAll(list: readonly Omit<DomainPermission, 'team' | 'domain'>[], manager: EntityManager): Promise<void> {
+    for (let i = 0; i < list.length; i += ROWS) await manager.insert(DomainPermission, list.slice(i, i + ROWS));
   }
 
   findInTeam(id: number, teamId: number, manager: EntityManager): Promise<PermissionView | undefined> {

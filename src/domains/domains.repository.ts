@@ -79,6 +79,11 @@ export class DomainsRepository {
     return Number((await manager.insert(Domain, domain)).identifiers[0]?.id);
   }
 
+  /** A whole row, as it is stored. */
+  whole(id: number, manager: EntityManager): Promise<Domain | null> {
+    return manager.findOneBy(Domain, { id });
+  }
+
   async addAll(domains: readonly Partial<Domain>[], manager: EntityManager): Promise<void> {
     for (let i = 0; i < domains.length; i += ROWS) await manager.insert(Domain, domains.slice(i, i + ROWS));
   }

@@ -42,6 +42,7 @@ import { RecordSearch1764330000000 } from './1764330000000-record-search.js';
 import { RecordEnds1764370000000 } from './1764370000000-record-ends.js';
 import { ChangeRules1764380000000 } from './1764380000000-change-rules.js';
 import { Approval1764390000000 } from './1764390000000-approval.js';
+import { Trash1764400000000 } from './1764400000000-trash.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -89,4 +90,5 @@ export const MIGRATIONS = [
   RecordEnds1764370000000,
   ChangeRules1764380000000,
   Approval1764390000000,
+  Trash1764400000000,
 ];
