@@ -30,9 +30,6 @@ const ON_DOMAIN = {
   from: 'domain_permissions p JOIN teams t ON t.id = p.team_id',
 };
 
-/** rows of one statement */
-const ROWS = 200;
-
 /** SQL of `domain_permissions`. */
 @Injectable()
 export class DomainPermissionsRepository {
@@ -98,9 +95,9 @@ export class DomainPermissionsRepository {
     return manager.find(DomainPermission, { where: { domain_id: domainId }, order: { id: 'ASC' } });
   }
 
-  /** Rights that were there before, under their ids. */
-  async addAll(list: readonly Omit<DomainPermission, 'team' | 'domain'>[], manager: EntityManager): Promise<void> {
-    for (let i = 0; i < list.length; i += ROWS) await manager.insert(DomainPermission, list.slice(i, i + ROWS));
+  /** A right that was there before, under its id. */
+  async bringBack(row: Omit<DomainPermission, 'team' | 'domain'>, manager: EntityManager): Promise<void> {
+    await this.db.insert('domain_permissions', { ...row }, manager);
   }
 
   findInTeam(id: number, teamId: number, manager: EntityManager): Promise<PermissionView | undefined> {

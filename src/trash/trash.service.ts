@@ -86,10 +86,7 @@ export class Trash implements OnModuleInit {
       if (!kept) throw errors.notFound('domain');
       await this.bring(manager, kept, { ...kept.content, owner_id: kept.owner_id });
       const permissions = await this.rows.permissions(id, manager);
-      await this.permissions.addAll(
-        permissions.map((one) => ({ ...one, domain_name: kept.name })),
-        manager,
-      );
+      for (const one of permissions) await this.permissions.bringBack({ ...one, domain_name: kept.name }, manager);
       await this.leaveNothing(id, manager);
       await this.audit.write(manager, caller, {
         ...entryOf('domain.restore', listed),
@@ -133,7 +130,7 @@ export class Trash implements OnModuleInit {
   private async bring(manager: EntityManager, { id }: TrashedDomain, domain: Partial<DomainContent>): Promise<void> {
     // the cache is older than the zone: it is read until that succeeds, and nothing is written before
     const revision = (domain.revision ?? 0) + 1;
-    await this.domains.add({ ...domain, revision, stale_revision: revision }, manager);
+    await this.domains.bringBack({ ...domain, revision, stale_revision: revision }, manager);
     await this.records.bringBack(id, manager);
   }
 

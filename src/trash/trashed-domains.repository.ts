@@ -79,7 +79,9 @@ export class TrashedDomainsRepository {
   }
 
   permissions(domainId: number, manager: EntityManager): Promise<KeptPermission[]> {
-    return manager.find(TrashedPermission, { where: { domain_id: domainId }, order: { id: 'ASC' } });
+    const sql = `SELECT id, team_id, domain_id, permission, host, granted_by, repeated FROM trashed_permissions
+      WHERE domain_id = ? ORDER BY id`;
+    return this.db.rows(sql, [domainId], manager);
   }
 
   async add(domain: TrashedDomain, permissions: readonly KeptPermission[], manager: EntityManager): Promise<void> {
