@@ -106,6 +106,14 @@ for (const { kind, skip } of databases('all'))
         rows: await identities(id),
         versions: await versions(id),
       };
+      const stored = async () => {
+        const all = (table: string, column: string) =>
+          db.rows<Record<string, unknown>>(`SELECT * FROM ${table} WHERE ${column} = ? ORDER BY 1`, [id]);
+        const [row] = await all('domains', 'id');
+        const { revision: _one, stale_revision: _two, synced_at: _three, ...rest } = row ?? {};
+        return [rest, await all('dns_records', 'domain_id'), await all('domain_permissions', 'domain_id')];
+      };
+      const rows = await stored();
       const readable = done(await other.client.get('/api/domains')).map((one) => one.id);
       assert.ok(readable.includes(id));
       await remove(id, olga.client);
@@ -126,6 +134,7 @@ for (const { kind, skip } of databases('all'))
       const detail = done(await restore(id, olga.client));
       assert.deepEqual(stable(done(await admin.get(at(id)))), stable(before.detail));
       assert.equal(detail.id, id);
+      assert.deepEqual(await stored(), rows);
       assert.deepEqual(await identities(id), before.rows);
       assert.deepEqual(await versions(id), before.versions);
       assert.ok(done(await other.client.get('/api/domains')).some((one) => one.id === id));
