@@ -30,8 +30,8 @@ type Removed = ReadonlyMap<number, Readers>;
 /**
  * Deletes domains here: moves them to the trash. First the records are copied there, in pieces that each are a
  * transaction of their own, while the domain is as it was; then one transaction takes all rows away from the live
- * tables, so that nobody ever meets a part of a domain. That one only deletes, by statements of a few hundred rows, which
- * for 100 000 records takes about a second on SQLite. A process that dies before it leaves copies that the trash
+ * tables, so that nobody ever meets a part of a domain. That one only deletes, by statements of a few hundred rows:
+ * for 100 000 records it takes about a second on SQLite. A process that dies before it leaves copies that the trash
  * removes; one that dies behind it has done all.
  */
 @Injectable()
