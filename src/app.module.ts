@@ -47,6 +47,7 @@ import { SystemServiceModule } from './system/service.module.js';
 import { SystemModule } from './system/system.module.js';
 import { TeamsModule } from './teams/teams.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
+import { TrashModule } from './trash/trash.module.js';
 import { TunnelsModule } from './tunnels/tunnels.module.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -81,6 +82,7 @@ import { UsersModule } from './users/users.module.js';
     ProvidersModule,
     DomainsModule,
     RecordsModule,
+    TrashModule,
     SearchModule,
     ManyPlansModule,
     PropagationModule,

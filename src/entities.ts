@@ -7,7 +7,7 @@ import { Passkey } from './auth/passkeys/passkey.entity.js';
 import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.entity.js';
 import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
-import { CachedRecord, RecordCount } from './cache/record.entity.js';
+import { CachedRecord, CachedRecord, RecordCount, RecordCount, TrashedRecord } from './cache/record.entity.js';
 import { DriftRevert, DriftSet, DriftState } from './changes/drift/drift.entity.js';
 import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
 import { Version } from './changes/history/version.entity.js';
@@ -30,6 +30,7 @@ import { Limit } from './platform/limits/limit.entity.js';
 import { Setting } from './settings/setting.entity.js';
 import { Team, TeamMember } from './teams/team.entity.js';
 import { ApiToken, TokenUse } from './tokens/token.entity.js';
+import { TrashedDomain, TrashedPermission } from './trash/trashed.entity.js';
 import { Tunnel } from './tunnels/tunnel.entity.js';
 import { User } from './users/user.entity.js';
 
@@ -56,6 +57,9 @@ export const ENTITIES = [
   DomainPermission,
   CachedRecord,
   RecordCount,
+  TrashedDomain,
+  TrashedPermission,
+  TrashedRecord,
   ChangeSet,
   RecordChange,
   Version,

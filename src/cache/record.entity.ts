@@ -4,26 +4,9 @@ import { Domain } from '../domains/domain.entity.js';
 import { Bool, Id, Int, Str, Text, Utc } from '../platform/schema/columns.js';
 import { SEARCH_LENGTH } from './record-search.js';
 
-/**
- * The cache of a provider's record, and the only home of records that are disabled where the provider cannot hold such.
- */
-@Entity('dns_records')
-@Index('dns_records_remote_uq', ['domain_id', 'remote_id'], { unique: true })
-@Index('dns_records_host_ix', ['domain_id', 'host', 'id'])
-@Index('dns_records_type_ix', ['domain_id', 'type', 'id'])
-// over all domains
-@Index('dns_records_any_host_ix', ['host', 'id'])
-@Index('dns_records_any_type_ix', ['type', 'id'])
-// pages in the order of ids, too: with an index of their own for them, MariaDB would read whole rows to search them
-@Index('dns_records_search_ix', ['domain_id', 'id', 'search'])
-// which ones have ended
-@Index('dns_records_ends_ix', ['expires_at', 'id'])
-export class CachedRecord {
-  @Id() id!: number;
+/** What is held of a record, here or in the trash. */
+abstract class HeldRecord {
   @Int() domain_id!: number;
-  @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
-  @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'dns_records_domain_fk' })
-  domain?: Domain;
   /** null while the record exists only here (disabled) */
   @Str(ROOM.remoteId, { nullable: true }) remote_id!: string | null;
   @Str(ROOM.host) host!: string;
@@ -53,6 +36,35 @@ export class CachedRecord {
   @Utc({ nullable: true }) created_at!: string | null;
   /** what a keyword is looked for in, see `recordSearch`; never shown */
   @Str(SEARCH_LENGTH, { nullable: true, select: false }) search!: string | null;
+}
+
+/**
+ * The cache of a provider's record, and the only home of records that are disabled where the provider cannot hold such.
+ */
+@Entity('dns_records')
+@Index('dns_records_remote_uq', ['domain_id', 'remote_id'], { unique: true })
+@Index('dns_records_host_ix', ['domain_id', 'host', 'id'])
+@Index('dns_records_type_ix', ['domain_id', 'type', 'id'])
+// over all domains
+@Index('dns_records_any_host_ix', ['host', 'id'])
+@Index('dns_records_any_type_ix', ['type', 'id'])
+// pages in the order of ids, too: with an index of their own for them, MariaDB would read whole rows to search them
+@Index('dns_records_search_ix', ['domain_id', 'id', 'search'])
+// which ones have ended
+@Index('dns_records_ends_ix', ['expires_at', 'id'])
+export class CachedRecord extends HeldRecord {
+  @Id() id!: number;
+  @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'dns_records_domain_fk' })
+  domain?: Domain;
+}
+
+/** The record of a domain in the trash, or a copy of one of a domain that was on its way there, or back. */
+@Entity('trashed_records')
+@Index('trashed_records_domain_ix', ['domain_id', 'id'])
+export class TrashedRecord extends HeldRecord {
+  /** as it was */
+  @PrimaryColumn({ type: Number }) id!: number;
 }
 
 /**

@@ -3,7 +3,6 @@ import { type Caller, Role, signedIn } from '../access/access.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { AuditService } from '../audit/audit.service.js';
 import { WRITE } from '../domains/access-rights.js';
-import { DomainDeletion } from '../domains/domain-deletion.service.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainStateRepository } from '../domains/domain-state.repository.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -36,7 +35,6 @@ export class CancelService implements OnModuleInit {
     private readonly state: DomainStateRepository,
     private readonly leases: Leases,
     private readonly domains: DomainsService,
-    private readonly deletion: DomainDeletion,
     private readonly accounts: AccountsService,
     private readonly sync: RecordSyncService,
     private readonly shared: SharedZones,
@@ -44,7 +42,6 @@ export class CancelService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.deletion.onLeaving((caller, id, force) => this.leave(caller, [id], force));
     this.accounts.onLeaving((caller, ids) => this.leave(caller, ids, true));
   }
 
@@ -94,7 +91,7 @@ export class CancelService implements OnModuleInit {
    * Before domains go: their lists are cancelled, and what was sent is settled, as far as the provider's answer allows.
    * @throws AppError 409001 while a list is carried out, without `force`
    */
-  private async leave(caller: Caller, ids: readonly number[], force: boolean): Promise<void> {
+  async leave(caller: Caller, ids: readonly number[], force: boolean): Promise<void> {
     const unfinished: Leaving[] = [];
     for (let i = 0; i < ids.length; i += SOME) {
       unfinished.push(...(await this.rows.leaving(ids.slice(i, i + SOME))));

@@ -22,6 +22,7 @@ import { InDoubtRepository } from './history/in-doubt.repository.js';
 import { ListedChangeSetsRepository } from './history/listed-change-sets.repository.js';
 import { PastRepository } from './history/past.repository.js';
 import { RecordChangesRepository } from './history/record-changes.repository.js';
+import { RemovedHistory } from './history/removed-history.repository.js';
 import { Versions } from './history/versions.js';
 import { VersionsRepository } from './history/versions.repository.js';
 import { FoundChanges } from './in-doubt/found-changes.js';
@@ -51,6 +52,7 @@ import { ChangeRetention } from './retention.service.js';
     InDoubtRepository,
     VersionsRepository,
     PastRepository,
+    RemovedHistory,
     Versions,
     ResumeService,
     EndedRecords,
@@ -77,6 +79,7 @@ import { ChangeRetention } from './retention.service.js';
     DriftSets,
     DriftSetsRepository,
     DriftRevertsRepository,
+    RemovedHistory,
     ChangeEngine,
     ChangeGate,
     HeldNames,

@@ -22,9 +22,11 @@ import { refusal } from './access-rights.js';
 import { rulesOf, wrongRules } from './change-rules/change-rules.dto.js';
 import { type ChangeRules, changeRulesOf, type Drift, OWNERS, storedRules } from './change-rules/change-rules.js';
 import { assertSeen, type DomainDetail, type DomainInput, type DomainPatch } from './domain.dto.js';
+import type { Domain } from './domain.entity.js';
 import { DomainPolicy, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
+import { NewDomains } from './new-domains.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
 import { assertPublic } from './zone-identity.js';
 
@@ -54,6 +56,7 @@ export class DomainChanges {
   constructor(
     private readonly db: Db,
     private readonly domains: DomainsRepository,
+    private readonly added: NewDomains,
     private readonly shared: SharedZonesRepository,
     private readonly views: DomainsService,
     private readonly approvers: Approvers,
@@ -64,7 +67,9 @@ export class DomainChanges {
     private readonly leases: Leases,
     private readonly events: Events,
     private readonly audit: AuditService,
-  ) {}
+  ) {
+    blockers.onLocking((accountId, manager) => domains.lockAll(accountId, manager));
+  }
 
   /** Registers what keeps the differences of domains. */
   driftChangesBy(driftChanges: DriftChange): void {
@@ -72,7 +77,8 @@ export class DomainChanges {
   }
 
   /**
-   * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
+   * Adds a zone that exists at the account's provider (or, with `create`, makes it there). One that is in the trash of
+   * the account takes its history up again.
    * @param force an administrator's word that it may lie below or above somebody else's domain, or is a public suffix
    * @throws AppError 403001, 404001 unknown account or zone, 409001 known already, private only, or `force` is
    * needed, 501001 the provider cannot create zones
@@ -106,12 +112,12 @@ export class DomainChanges {
         await this.assertApart(me, name, force, manager);
         await this.assertAlone(me, server, zone, force, manager);
         await this.blockers.assertNotLate(name, manager);
-        const created = await this.domains.add(row, manager);
+        const { id: created, taken_up } = await this.added.add(row, manager);
         await this.audit.write(manager, caller, {
           action: 'domain.create',
           domain: { id: created, name },
           target: { type: 'domain', id: created, name },
-          after: { name, account_id: row.account_id, remark: row.remark },
+          after: { name, account_id: row.account_id, remark: row.remark, ...(taken_up && { taken_up }) },
         });
         return created;
       });
@@ -119,6 +125,31 @@ export class DomainChanges {
       throw isDuplicate(error) ? duplicate(name) : error;
     });
     // its records are read before the answer; a failure there does not undo the creation
+    await this.events.emit('domain.created', id);
+    return this.whole(caller, id);
+  }
+
+  /**
+   * Brings a domain back that was deleted, if it may stand where it stood.
+   * @param put does so, in the transaction that has asked
+   * @throws AppError 403001, 409001 where the account has one of the name, or `force` is needed
+   */
+  async putBack(
+    caller: Caller,
+    { id, name, apart, account_id, owner_id }: Pick<Domain, 'id' | 'name' | 'apart' | 'account_id' | 'owner_id'>,
+    force: boolean,
+    put: (manager: EntityManager) => Promise<void>,
+  ): Promise<DomainDetail> {
+    const me = signedIn(caller);
+    if (!apart && (await this.domains.isInAccount(account_id, name))) throw duplicate(name);
+    const work = () =>
+      this.db.transaction(async (manager) => {
+        if (!apart) await this.assertApart(me, name, force, manager, owner_id ?? 0);
+        await put(manager);
+      });
+    await this.leases.hold([ADDING], LOCK_WAIT_MS, work).catch((error) => {
+      throw isDuplicate(error) ? duplicate(name) : error;
+    });
     await this.events.emit('domain.created', id);
     return this.whole(caller, id);
   }
@@ -213,10 +244,16 @@ export class DomainChanges {
    * what is answered below it.
    * @throws AppError 403001 naming those that the caller may read, 409001 for administrators, who may say `force`
    */
-  private async assertApart(me: Principal, name: string, force: boolean, manager?: EntityManager): Promise<void> {
+  private async assertApart(
+    me: Principal,
+    name: string,
+    force: boolean,
+    manager?: EntityManager,
+    owner = me.userId,
+  ): Promise<void> {
     const admin = me.role >= Role.Admin;
     if (admin && force) return;
-    const rows = await this.domains.overlapping(name, me.userId, manager);
+    const rows = await this.domains.overlapping(name, owner, manager);
     if (!rows.length) return;
     const ids = rows.map(({ id }) => id);
     const readable = admin ? new Set(ids) : await this.views.readableIds(me, ids, manager);

@@ -90,6 +90,16 @@ export class DomainPermissionsRepository {
     return Number((await manager.insert(DomainPermission, values)).identifiers[0]?.id);
   }
 
+  /** The rights on a domain, as they are stored. */
+  whole(domainId: number, manager: EntityManager): Promise<DomainPermission[]> {
+    return manager.find(DomainPermission, { where: { domain_id: domainId }, order: { id: 'ASC' } });
+  }
+
+  /** A right that was there before, under its id. */
+  async bringBack(row: Omit<DomainPermission, 'team' | 'domain'>, manager: EntityManager): Promise<void> {
+    await this.db.insert('domain_permissions', { ...row }, manager);
+  }
+
   findInTeam(id: number, teamId: number, manager: EntityManager): Promise<PermissionView | undefined> {
     const sql = `SELECT ${COLUMNS} FROM domain_permissions WHERE id = ? AND team_id = ?`;
     return this.db.row(sql, [id, teamId], manager);

@@ -14,7 +14,7 @@ import {
 import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
 import { TakesBack } from '../platform/common/read-only.js';
 import { alsoJudge, IsOmittable, IsTime, MAX_ID, Nested, NestedList } from '../platform/common/validation.js';
-import { assertConditions, type Conditions, entityTag } from '../platform/http/conditions.js';
+import { assertConditions, Conditional, type Conditions, entityTag } from '../platform/http/conditions.js';
 import { CapabilitiesView } from '../providers/provider.dto.js';
 import {
   ApprovalInput,
@@ -294,6 +294,12 @@ function stateOf(domain: DomainDetail) {
     rules,
   };
 }
+
+/** The header `If-Match` of a route that changes a domain. */
+export const IfMatchDomain = () =>
+  Conditional({
+    'If-Match': 'the `ETag` of the domain as it was read: 412001 with the `domain` when somebody has changed it since',
+  });
 
 /** The entity tag of a domain. */
 export const domainTag = (domain: DomainDetail): string => entityTag(stateOf(domain), domain);

@@ -1,32 +1,26 @@
-import { Body, Controller, Delete, Get, Post, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import { PageQuery, pageHeaders, pageOf } from '../platform/common/paging.dto.js';
 import { answerShort } from '../platform/common/short-lists.js';
-import { Conditional, type Conditions, Given, Tagged } from '../platform/http/conditions.js';
+import { type Conditions, Given, Tagged } from '../platform/http/conditions.js';
 import {
   DomainCreateQuery,
-  DomainDeleteQuery,
   DomainDetail,
   DomainInput,
   DomainPatch,
   DomainQuery,
   DomainView,
   domainTag,
+  IfMatchDomain,
   LineView,
 } from './domain.dto.js';
 import { DomainChanges } from './domain-changes.service.js';
-import { DomainDeletion } from './domain-deletion.service.js';
 import type { OpenDomain } from './domain-policy.js';
 import { DomainsService } from './domains.service.js';
 import { ZoneFacts } from './zone-facts.service.js';
-
-const IfMatch = () =>
-  Conditional({
-    'If-Match': 'the `ETag` of the domain as it was read: 412001 with the `domain` when somebody has changed it since',
-  });
 
 @ApiTags('Domains')
 @Controller('domains')
@@ -34,7 +28,6 @@ export class DomainsController {
   constructor(
     private readonly domains: DomainsService,
     private readonly changes: DomainChanges,
-    private readonly deletion: DomainDeletion,
     private readonly facts: ZoneFacts,
   ) {}
 
@@ -96,7 +89,7 @@ export class DomainsController {
   @Put(':domain_id')
   @Access({ domain: 'write' })
   @Fails('conflict', 'precondition')
-  @IfMatch()
+  @IfMatchDomain()
   @Tagged(domainTag)
   @Audited('domain.update')
   @ApiParam({ name: 'domain_id', type: 'integer' })
@@ -107,24 +100,5 @@ export class DomainsController {
     @Given() conditions: Conditions,
   ): Promise<DomainDetail> {
     return this.changes.update(me, domain, body, conditions);
-  }
-
-  /**
-   * Forgets a domain here, which is for its owner and for administrators. Nothing is touched at the provider; writes
-   * that are on their way end first; while a long list is not done it is 409001, unless `force=true` cancels it.
-   */
-  @Delete(':domain_id')
-  @Access({ domain: 'own' })
-  @Fails('conflict', 'precondition', 'provider')
-  @IfMatch()
-  @Audited('domain.delete')
-  @ApiParam({ name: 'domain_id', type: 'integer' })
-  remove(
-    @OnDomain() domain: OpenDomain,
-    @Query() { force }: DomainDeleteQuery,
-    @Me() me: Caller,
-    @Given() conditions: Conditions,
-  ): Promise<void> {
-    return this.deletion.remove(me, domain, force ?? false, conditions);
   }
 }

@@ -3,7 +3,6 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
 import { CacheAges } from './cache-ages.service.js';
 import { DomainChanges } from './domain-changes.service.js';
-import { DomainDeletion } from './domain-deletion.service.js';
 import { DomainEndsRepository } from './domain-ends.repository.js';
 import { DomainPermissionsController } from './domain-permissions.controller.js';
 import { DomainPermissionsRepository } from './domain-permissions.repository.js';
@@ -13,6 +12,7 @@ import { DomainSummariesRepository } from './domain-summaries.repository.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
+import { NewDomains } from './new-domains.js';
 import { PermissionsController } from './permissions.controller.js';
 import { PermissionsService } from './permissions.service.js';
 import { ReadableDomainsRepository } from './readable-domains.repository.js';
@@ -27,12 +27,13 @@ import { Zones } from './zones.service.js';
   providers: [
     ...[DomainsRepository, ReadableDomainsRepository, SharedZonesRepository],
     ...[DomainEndsRepository, DomainPermissionsRepository, DomainStateRepository, DomainSummariesRepository],
-    ...[DomainsService, DomainChanges, DomainDeletion, DomainPolicy, PermissionsService],
+    ...[DomainsService, DomainChanges, NewDomains, DomainPolicy, PermissionsService],
     ...[Zones, ZoneFacts, SharedZones, CacheAges],
   ],
   exports: [
     ...[DomainsRepository, DomainEndsRepository, DomainStateRepository, DomainSummariesRepository],
-    ...[DomainsService, DomainChanges, DomainDeletion, DomainPolicy, Zones, ZoneFacts, SharedZones, TeamsModule],
+    ...[DomainPermissionsRepository, DomainChanges, NewDomains],
+    ...[DomainsService, DomainPolicy, Zones, ZoneFacts, SharedZones, TeamsModule],
   ],
 })
 export class DomainsModule {}

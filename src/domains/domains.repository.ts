@@ -79,6 +79,16 @@ export class DomainsRepository {
     return Number((await manager.insert(Domain, domain)).identifiers[0]?.id);
   }
 
+  /** A row that was there before, under its id: TypeORM has PostgreSQL number it anew. */
+  async bringBack(domain: Partial<Omit<Domain, 'account' | 'owner'>>, manager: EntityManager): Promise<void> {
+    await this.db.insert('domains', domain, manager);
+  }
+
+  /** A whole row, as it is stored. */
+  whole(id: number, manager: EntityManager): Promise<Domain | null> {
+    return manager.findOneBy(Domain, { id });
+  }
+
   async addAll(domains: readonly Partial<Domain>[], manager: EntityManager): Promise<void> {
     for (let i = 0; i < domains.length; i += ROWS) await manager.insert(Domain, domains.slice(i, i + ROWS));
   }

@@ -10,6 +10,7 @@ import { Db } from '../platform/database/db.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { DomainEndsRepository } from './domain-ends.repository.js';
 import { DomainsRepository } from './domains.repository.js';
+import { NewDomains } from './new-domains.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
 import { matchZones, shownName, type ZoneConflict } from './zone-identity.js';
 
@@ -49,6 +50,7 @@ export class Zones {
   constructor(
     private readonly db: Db,
     private readonly domains: DomainsRepository,
+    private readonly added: NewDomains,
     private readonly ends: DomainEndsRepository,
     private readonly sharing: SharedZonesRepository,
     private readonly blockers: DeletionBlockers,
@@ -85,16 +87,18 @@ export class Zones {
     );
     const hidden = moved.filter(({ domain, apart }) => apart && !domain.apart).map(({ domain }) => domain);
     const opened = moved.filter(({ domain, apart }) => domain.apart && !apart).map(({ domain }) => domain);
+    const row = {
+      account_id: account.id,
+      owner_id: account.owner_id,
+      status: 'active',
+      remark: '',
+      created_at: now(),
+      records_count: 0,
+      revision: 0,
+    };
+    const rowOf = ({ name, id, apart }: (typeof fresh)[0]) => ({ ...row, name, apart, remote_id: id });
+    const returning = await this.added.withHistory(account.id, added);
     await this.db.transaction(async (manager) => {
-      const row = {
-        account_id: account.id,
-        owner_id: account.owner_id,
-        status: 'active',
-        remark: '',
-        created_at: now(),
-        records_count: 0,
-        revision: 0,
-      };
       // first those that leave their names to others: without a zone, then private ones
       for (const { id, remote_id } of yielding) await this.domains.standApart(id, remote_id, manager);
       for (const closed of [true, false])
@@ -106,7 +110,7 @@ export class Zones {
         [...hidden, ...yielding].map(({ id }) => id),
         manager,
       );
-      const rows = added.map(({ name, id, apart }) => ({ ...row, name, apart, remote_id: id }));
+      const rows = added.filter((zone) => !returning.has(zone)).map(rowOf);
       await this.domains.addAll(rows, manager);
       await this.domains.markMissing(
         lost.map(({ id }) => id),
@@ -114,6 +118,7 @@ export class Zones {
       );
       if (lost.length) await tell(manager, lostNames);
     });
+    for (const zone of returning) await this.db.transaction((manager) => this.added.add(rowOf(zone), manager));
     return {
       counts: { added: added.length, updated: found.length, missing: gone.length },
       ids: await this.domains.activeIds(account.id),

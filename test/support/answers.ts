@@ -56,6 +56,7 @@ import type {
   TokenUseView,
   TokenView,
 } from '../../src/tokens/token.dto.js';
+import type { TrashedList } from '../../src/trash/trash.dto.js';
 import type { TunnelCreated, TunnelToken, TunnelView } from '../../src/tunnels/tunnel.dto.js';
 import type { UserView } from '../../src/users/user.dto.js';
 
@@ -192,6 +193,8 @@ interface Answers {
   'POST /api/plans/{id}/apply': BatchResult;
   'POST /api/plans/{id}/approve': BatchResult;
   'POST /api/plans/{id}/reject': PlanView;
+  'GET /api/trash/domains': TrashedList;
+  'POST /api/trash/domains/{id}/restore': DomainDetail;
   'GET /api/changes': ChangeSetList;
   'GET /api/records': FoundRecordList;
   'GET /api/domains/{domain_id}/changes': ChangeSetList;

@@ -19,6 +19,7 @@ const SLOWEST = [
   'route53',
   'failover',
   'outage',
+  'trash',
   'crash',
   'start-schema',
   'audit-links',

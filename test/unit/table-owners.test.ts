@@ -90,6 +90,9 @@ const READS: Record<string, Record<string, string>> = {
     users: 'a token, its creator and the settings are one statement for each request',
     settings: 'the same',
   },
+  'trash/trashed-domains.repository.ts': {
+    dns_accounts: 'a deleted domain and its account are one row of the list',
+  },
   'users/users.repository.ts': {
     passkeys: 'whether a sign-in method is left is one statement under the lock of the user; passkeys stand on users',
     identities: 'the same; identities stand on users',
