@@ -19,6 +19,7 @@ import { Certificate, Registration, RegistryServer } from './monitoring/expiry/e
 import { CheckerNode } from './monitoring/failover/checks/checker-node.entity.js';
 import { CheckerQuestion } from './monitoring/failover/checks/checker-question.entity.js';
 import { Failover, FailoverRule } from './monitoring/failover/failover.entity.js';
+import { Move } from './moves/move.entity.js';
 import { Delivery } from './notifications/delivery.entity.js';
 import { Mail } from './notifications/mail.entity.js';
 import { LoggedEvent } from './overview/event.entity.js';
@@ -78,6 +79,7 @@ export const ENTITIES = [
   LoggedEvent,
   KnownDelegation,
   Tunnel,
+  Move,
   Registration,
   RegistryServer,
   Certificate,

@@ -43,6 +43,7 @@ import { RecordEnds1764370000000 } from './1764370000000-record-ends.js';
 import { ChangeRules1764380000000 } from './1764380000000-change-rules.js';
 import { Approval1764390000000 } from './1764390000000-approval.js';
 import { Drift1764410000000 } from './1764410000000-drift.js';
+import { Moves1764420000000 } from './1764420000000-moves.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -91,4 +92,5 @@ export const MIGRATIONS = [
   ChangeRules1764380000000,
   Approval1764390000000,
   Drift1764410000000,
+  Moves1764420000000,
 ];
