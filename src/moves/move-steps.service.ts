@@ -144,7 +144,7 @@ export class MoveSteps {
     return this.service.view(id);
   }
 
-  /** The other domain, which the caller may own, too, and whose account they may use. @throws AppError 403001, 409001 */
+  /** The other domain, which is the caller's, too, and whose account they may use. @throws AppError 403001, 409001 */
   private async mine(me: Caller, move: MoveRow): Promise<OpenDomain> {
     const { other } = await this.service.sides(move);
     await this.accounts.assertMayUse(signedIn(me), other.account_id);

@@ -1,9 +1,10 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
-import { Access, type Caller, Fails, Me, OnDomain } from '../access/access.js';
+import { Access, type Caller, Fails, Me, OnDomain, signedIn } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { MoveCopyInput, MoveInput, MoveView } from './move.dto.js';
+import { MoveChecks } from './move-checks.service.js';
 import { MoveSteps } from './move-steps.service.js';
 import { MovesService } from './moves.service.js';
 
@@ -15,6 +16,7 @@ export class MovesController {
   constructor(
     private readonly moves: MovesService,
     private readonly steps: MoveSteps,
+    private readonly checks: MoveChecks,
   ) {}
 
   /**
@@ -29,11 +31,16 @@ export class MovesController {
     return this.moves.begin(me, domain, body);
   }
 
-  /** The newest move of a domain, with what was found out about it. */
+  /**
+   * The newest move of a domain. While it runs, the name servers of both zones are asked for up to 30 record sets, and
+   * the zone above for the delegation, for ten seconds at most: `checks` says what they answer.
+   */
   @Get()
   @Fails('conflict')
-  get(@OnDomain() domain: OpenDomain): Promise<MoveView> {
-    return this.moves.view(domain.id);
+  async get(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<MoveView> {
+    const view = await this.moves.view(domain.id);
+    const more = await this.checks.of(await this.moves.of(domain.id), signedIn(me).userId);
+    return { ...view, checks: [...view.checks, ...more] };
   }
 
   /**

@@ -41,9 +41,11 @@ for (const { kind, skip } of databases('all')) {
     let count = 0;
 
     beforeAll(async () => {
-      world = await startWorld(kind);
+      world = await startWorld(kind, { OUTBOUND_ALLOW: '127.0.0.0/8' });
       ({ admin } = world);
       done(await admin.put('/api/settings/security', { rate_limits: { login: 100, public: 0, user: 0, token: 0 } }));
+      // nobody answers there
+      done(await admin.put('/api/settings', { dns_resolvers: ['127.0.0.1:1'] }));
       files = await addAccount(admin, 'zonefile', {});
     });
     afterAll(async () => {
