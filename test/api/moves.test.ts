@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
-import { noPowerdns } from '../support/powerdns.js';
+import { noPowerdns, type Powerdns, startPowerdns } from '../support/powerdns.js';
 import type { Client } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import {
@@ -32,6 +32,13 @@ const MANY = [
   { host: '_sip._tcp', type: 'SRV', value: '5 5060 sip.example.net.', priority: 1, ttl: 300 },
   { host: 'off', type: 'A', value: '192.0.2.9', ttl: 300, enabled: false },
 ];
+
+/** Loopback addresses with name servers of this file, so that the databases do not meet. */
+const OWN_ADDRESSES = {
+  sqlite: ['127.44.1.1', '127.44.1.2'],
+  postgresql: ['127.44.2.1', '127.44.2.2'],
+  mysql: ['127.44.3.1', '127.44.3.2'],
+};
 
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip || noPowerdns)(`a domain that is moved to another account, on ${kind}`, () => {
@@ -281,6 +288,46 @@ for (const { kind, skip } of databases('all')) {
       world.proxy.fault = null;
       done(await one.step('switch'));
       assert.ok((await inPowerdns(one.name)).includes('during A - 192.0.2.70 300 on'));
+    });
+
+    it('says what the name servers of both zones answer', async () => {
+      const [old, fresh] = await Promise.all(OWN_ADDRESSES[kind].map((address) => startPowerdns({ address })));
+      try {
+        const name = `answers${++count}.example`;
+        const [a, b] = [old as Powerdns, fresh as Powerdns];
+        await a.createZone(name);
+        await b.createZone(name);
+        const [from, to] = [
+          await addAccount(admin, 'powerdns', { url: a.url, api_key: a.apiKey }),
+          await addAccount(admin, 'powerdns', { url: b.url, api_key: b.apiKey }),
+        ];
+        const id = await addDomain(admin, from as number, name);
+        const put = async (domain: number, host: string, type: string, value: string) =>
+          done(await admin.put(`/api/domains/${domain}/rrsets/${host}/${type}`, { ttl: 60, values: [{ value }] }));
+        for (const [i, address] of OWN_ADDRESSES[kind].entries()) await put(id, `ns${i}`, 'A', address);
+        await put(id, '@', 'NS', `ns0.${name}.`);
+        await put(id, 'www', 'A', '192.0.2.1');
+        const migration = `/api/domains/${id}/migration` as const;
+        const target = made(await admin.post(migration, { account_id: to })).target_domain_id as number;
+        done(await admin.post(`${migration}/copy`));
+        await put(target, '@', 'NS', `ns1.${name}.`);
+        const checks = async () => {
+          const { checks: all } = done(await admin.get(migration));
+          return Object.fromEntries(all.map(({ key, ok, text }) => [key, `${ok} ${text}`]));
+        };
+        const first = await checks();
+        assert.match(first.answers as string, /^true .*answer the same for 3 of 3 record sets/);
+        assert.match(first.name_servers as string, new RegExp(`old zone names ns0.${name}, the new one ns1.${name}`));
+        assert.match(first.delegation as string, /^false/);
+        await put(id, 'www', 'A', '192.0.2.2');
+        assert.match((await checks()).answers as string, /^false .*A www \(192.0.2.2 before, 192.0.2.1 there\)/);
+        done(await admin.post(`${migration}/follow`));
+        assert.match((await checks()).answers as string, /^true/);
+        done(await admin.post(`${migration}/switch`));
+        assert.match((await checks()).answers as string, /^true/);
+      } finally {
+        await Promise.all([old?.stop(), fresh?.stop()]);
+      }
     });
 
     it('is for its owner, who may use the account, and follows as long as that is so', async () => {
