@@ -157,8 +157,8 @@ for (const { kind, skip } of databases('all')) {
       await writer;
       assert.deepEqual(lines(await one.list()), written.toSorted());
       assert.ok(written.length > 5);
-      await until('the old zone has followed', async () => (await inPowerdns(one.name)).length === written.length);
-      assert.deepEqual(await inPowerdns(one.name), written.toSorted());
+      const wanted = written.toSorted().join('\n');
+      await until('the old zone has followed', async () => (await inPowerdns(one.name)).join('\n') === wanted);
       assert.deepEqual(lines(await one.list(target)), written.toSorted());
     });
 
