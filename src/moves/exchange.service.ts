@@ -131,7 +131,10 @@ const placeOf = ({ account_id, remote_id, apart, status, synced_at }: DomainRow)
 });
 
 /** What the rows of a domain become when it gets another one's zone: those of the same content stay the same rows. */
-async function becomes({ rows }: Side, other: Side): Promise<Difference> {
+export async function becomes(
+  { rows }: Pick<Side, 'rows'>,
+  other: Pick<Side, 'rows' | 'remarks'>,
+): Promise<Difference> {
   const theirs = new Map<string, CacheRow>();
   const byId = new Map<string, CacheRow>();
   for (const row of other.rows) {
