@@ -26,6 +26,7 @@ import { ExpiryModule } from './monitoring/expiry/expiry.module.js';
 import { FailoverModule } from './monitoring/failover/failover.module.js';
 import { PreferInterceptor } from './monitoring/propagation/prefer.interceptor.js';
 import { PropagationModule } from './monitoring/propagation/propagation.module.js';
+import { MovesModule } from './moves/moves.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { DashboardModule } from './overview/dashboard/dashboard.module.js';
@@ -87,6 +88,7 @@ import { UsersModule } from './users/users.module.js';
     ManyPlansModule,
     PropagationModule,
     TunnelsModule,
+    MovesModule,
     ExpiryModule,
     FailoverModule,
     TokensModule,

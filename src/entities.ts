@@ -7,7 +7,7 @@ import { Passkey } from './auth/passkeys/passkey.entity.js';
 import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.entity.js';
 import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
-import { CachedRecord, CachedRecord, RecordCount, RecordCount, TrashedRecord } from './cache/record.entity.js';
+import { CachedRecord, RecordCount, TrashedRecord } from './cache/record.entity.js';
 import { DriftRevert, DriftSet, DriftState } from './changes/drift/drift.entity.js';
 import { ChangeSet, RecordChange } from './changes/history/change-set.entity.js';
 import { Version } from './changes/history/version.entity.js';
@@ -20,6 +20,7 @@ import { Certificate, Registration, RegistryServer } from './monitoring/expiry/e
 import { CheckerNode } from './monitoring/failover/checks/checker-node.entity.js';
 import { CheckerQuestion } from './monitoring/failover/checks/checker-question.entity.js';
 import { Failover, FailoverRule } from './monitoring/failover/failover.entity.js';
+import { Move } from './moves/move.entity.js';
 import { Delivery } from './notifications/delivery.entity.js';
 import { Mail } from './notifications/mail.entity.js';
 import { LoggedEvent } from './overview/event.entity.js';
@@ -84,6 +85,7 @@ export const ENTITIES = [
   LoggedEvent,
   KnownDelegation,
   Tunnel,
+  Move,
   Registration,
   RegistryServer,
   Certificate,

@@ -92,6 +92,8 @@ export type Attempt =
   | { kind: 'done'; finished: Finished }
   /** another domain is the first one of the zone by now */
   | { kind: 'moved'; first: number }
+  /** the domain is another zone by now, maybe of another account */
+  | { kind: 'elsewhere' }
   /** the caches of these domains may be wrong about what the list touches */
   | { kind: 'refresh'; ids: readonly number[] }
   /** the provider holds other records of its sets than the cache */
@@ -133,8 +135,8 @@ export class ChangeAttempts {
     const { hosts } = names;
     // it may have been deleted while we waited; whoever deletes it waits for us from now on
     const shared = await this.shared.of(domain.id);
-    const [first] = shared.ids;
-    if (first !== course.first) return { kind: 'moved', first };
+    const moved = movedTo(shared, domain, course);
+    if (moved) return moved;
     const { ifMatch } = job.options;
     if (!job.resumes) assertConditions({ ifMatch }, revisionTag(shared.revision), { revision: shared.revision });
     const inDoubt = await this.inDoubt.isAt(shared.ids, course.replaces === 'zone' ? null : hosts);
@@ -342,6 +344,16 @@ export class ChangeAttempts {
 /** Whether a list goes on by itself, behind its answer and after a crash. */
 const goesBehind = ({ resumes, accepted, options }: Job, nets: readonly Net[]): boolean =>
   resumes !== null || (accepted !== null && nets.length > (options.lasting ? 0 : FOREGROUND));
+
+/** Why the locks, or the connection, of a list are those of another zone; null: they are not. */
+function movedTo(
+  { ids: [first], accountId, remoteId }: SharedZone,
+  domain: OpenDomain,
+  course: Course,
+): Attempt | null {
+  if (first !== course.first) return { kind: 'moved', first };
+  return accountId === domain.account_id && remoteId === domain.remote_id ? null : { kind: 'elsewhere' };
+}
 
 const positionsOf = (nets: readonly Net[]): ReadonlySet<number> =>
   new Set(nets.flatMap(({ entry }) => entry.positions));

@@ -89,6 +89,7 @@ import { ChangeRetention } from './retention.service.js';
     CancelService,
     Places,
     RecordSyncService,
+    FoundChanges,
   ],
 })
 export class ChangesModule {}

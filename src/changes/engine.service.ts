@@ -220,6 +220,11 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
         case 'moved':
           course.first = attempt.first;
           break;
+        case 'elsewhere':
+          job.domain = { ...(await this.domains.reload(domain.id)), access: domain.access };
+          job.connection = await this.facts.connection(job.domain);
+          course.replaces = job.connection.definition.capabilities.replaces;
+          break;
         case 'refresh':
           await this.refreshed(attempt.ids);
           course.looked = true;
@@ -231,12 +236,12 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           await this.patience(attempt, course);
           course.looked = false;
           // the account may have moved meanwhile
-          job.connection = await this.facts.connection(domain);
+          job.connection = await this.facts.connection(job.domain);
           break;
         case 'more-names':
           for (const host of attempt.hosts) course.more.add(host);
           // the account may have got other credentials while the list was planned
-          if (!attempt.hosts.length) job.connection = await this.facts.connection(domain);
+          if (!attempt.hosts.length) job.connection = await this.facts.connection(job.domain);
       }
     }
   }

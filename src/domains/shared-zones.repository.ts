@@ -19,9 +19,14 @@ export class SharedZonesRepository {
   of(
     domainId: number,
     manager?: EntityManager,
-  ): Promise<Pick<Domain, 'id' | 'revision' | 'synced_at' | 'stale_revision' | 'records_count' | 'change_rules'>[]> {
+  ): Promise<
+    Pick<
+      Domain,
+      'id' | 'account_id' | 'remote_id' | 'revision' | 'synced_at' | 'stale_revision' | 'records_count' | 'change_rules'
+    >[]
+  > {
     return this.db.rows(
-      `SELECT z.id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules
+      `SELECT z.id, z.account_id, z.remote_id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules
         FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED} AND d.id = ? ORDER BY z.id`,
       [domainId],
       manager,

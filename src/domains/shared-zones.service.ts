@@ -8,6 +8,9 @@ import { SharedZonesRepository } from './shared-zones.repository.js';
 export interface SharedZone {
   /** all domains that are this zone, ascending; the first one stands for all in the names of locks */
   ids: readonly [number, ...number[]];
+  /** the account of this domain, and the provider's id of the zone there */
+  accountId: number;
+  remoteId: string;
   /** how often the records of this domain were changed */
   revision: number;
   syncedAt: string | null;
@@ -33,8 +36,17 @@ export class SharedZones {
     const own = rows.find(({ id }) => id === domainId);
     if (!own) throw errors.notFound('domain');
     const ids = rows.map(({ id }) => id) as unknown as SharedZone['ids'];
-    const { revision, synced_at: syncedAt, records_count: records } = own;
-    return { ids, revision, syncedAt, stale: own.stale_revision !== null, rules: changeRulesOf(own), records };
+    const { revision, synced_at: syncedAt, records_count: records, account_id: accountId, remote_id: remoteId } = own;
+    return {
+      ids,
+      accountId,
+      remoteId,
+      revision,
+      syncedAt,
+      stale: own.stale_revision !== null,
+      rules: changeRulesOf(own),
+      records,
+    };
   }
 
   /** The caches of these domains are older than the zone. */

@@ -17,6 +17,7 @@ import type { ZoneHealthView } from '../../src/monitoring/delegation/health.dto.
 import type { CertificateView, RegistrationView } from '../../src/monitoring/expiry/expiry.dto.js';
 import type { FailoverView, SwitchResult } from '../../src/monitoring/failover/failover.dto.js';
 import type { PropagationView } from '../../src/monitoring/propagation/propagation.dto.js';
+import type { MoveView } from '../../src/moves/move.dto.js';
 import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/notifications/deliveries.dto.js';
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
 import type { DashboardView } from '../../src/overview/dashboard/dashboard.dto.js';
@@ -94,6 +95,13 @@ interface Answers {
   'POST /api/domains/{domain_id}/expiry': RegistrationView;
   'GET /api/domains/{domain_id}/certificates': CertificateView[];
   'DELETE /api/domains/{domain_id}': null;
+  'POST /api/domains/{domain_id}/migration': MoveView;
+  'GET /api/domains/{domain_id}/migration': MoveView;
+  'POST /api/domains/{domain_id}/migration/copy': MoveView;
+  'POST /api/domains/{domain_id}/migration/follow': MoveView;
+  'POST /api/domains/{domain_id}/migration/switch': MoveView;
+  'POST /api/domains/{domain_id}/migration/finish': MoveView;
+  'POST /api/domains/{domain_id}/migration/cancel': MoveView;
   'GET /api/domains/{domain_id}/permissions': DomainPermissionView[];
   'GET /api/teams/{id}/permissions': PermissionView[];
   'POST /api/teams/{id}/permissions': PermissionView;

@@ -66,6 +66,9 @@ const READS: Record<string, Record<string, string>> = {
   'monitoring/failover/failover-rules.repository.ts': {
     domains: 'the owner of a rule’s domain, who has the slots of its checks, and stands for a maker that is not known',
   },
+  'moves/moves.repository.ts': {
+    domains: 'whether either domain was changed since they were compared, of all moves in one statement',
+  },
   'changes/history/change-sets.repository.ts': {
     domains: 'the account of what is to be settled; sets outlive their domains',
   },

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { Db, marks } from '../../platform/database/db.js';
 import type { ChangeSet } from './change-set.entity.js';
 import type { StoredChange } from './record-changes.repository.js';
@@ -25,6 +26,9 @@ export interface Span {
 }
 
 export type StatesOf = Pick<StoredChange, 'id' | 'state_before' | 'value_before' | 'state_after' | 'value_after'>;
+
+/** One change of a record, with the version that it belongs to. */
+export type ChangeOf = StatesOf & { version: number; record_id: number };
 
 /** ids that one statement names */
 const SOME = 200;
@@ -78,9 +82,9 @@ export class PastRepository {
   }
 
   /** The number of the newest; 0: there is none. */
-  async newest(domainId: number): Promise<number> {
+  async newest(domainId: number, manager?: EntityManager): Promise<number> {
     const sql = 'SELECT MAX(version) AS version FROM versions WHERE domain_id = ?';
-    return Number((await this.db.row<{ version: number | null }>(sql, [domainId]))?.version ?? 0);
+    return Number((await this.db.row<{ version: number | null }>(sql, [domainId], manager))?.version ?? 0);
   }
 
   /** Records that a version held, in the order of their ids. @param after only those with ids beyond this one */
@@ -97,6 +101,16 @@ export class PastRepository {
   /** What became of records from one version to a later one, in the order of their ids, behind this one. */
   spans(domainId: number, from: number, to: number, after: number, limit: number): Promise<Span[]> {
     return this.db.rows(SPANS, [domainId, from, to, after, limit]);
+  }
+
+  /** All changes behind a version, in their order. @param at the last one that is known: its version and its id */
+  changesBehind(domainId: number, [version, id]: readonly [number, number], limit: number): Promise<ChangeOf[]> {
+    return this.db.rows(
+      `SELECT id, version, record_id, state_before, value_before, state_after, value_after FROM record_changes
+        WHERE domain_id = ? AND version >= ? AND (version > ? OR id > ?) AND record_id IS NOT NULL
+        ORDER BY version, id LIMIT ?`,
+      [domainId, version, version, id, limit],
+    );
   }
 
   /** What a change set made of each record, all its changes of it together. */

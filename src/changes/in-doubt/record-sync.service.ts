@@ -175,10 +175,11 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async (held) => {
       await this.inDoubt.adoptDead(domain.id);
       const state = await this.domains.reload(domain.id);
-      const { provider, definition } = await this.connections.of(domain.account_id);
+      // of the row as it is now: the domain may have been moved since it was opened
+      const { provider, definition } = await this.connections.of(state.account_id);
       const begun = now();
       const settles = await this.inDoubt.isAt([domain.id], null);
-      const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name }, { settles });
+      const remote = await provider.listRecords({ id: state.remote_id, name: state.name }, { settles });
       const { revision } = await this.domains.reload(domain.id);
       const rows = await this.cache.following(domain.id);
       // what it is as a rule, since a large zone is compared for long: the transaction holds others up

@@ -5,6 +5,7 @@ export const TAGS: Record<string, string> = {
   Security: 'The own profile, and sign-ins at other providers that are bound to it.',
   Domains: 'Zones that are managed here, as far as the caller may read them.',
   Records: 'Records of a domain. Every change reaches the provider before it is answered.',
+  Moves: 'Domains that go to another account, with both zones the same on the way, and back.',
   Plans: 'Changes that are worked out and shown first, and applied as they were shown or not at all.',
   Failover: 'Record sets that follow what answers: rules, checks, switches.',
   Accounts: 'Accounts at DNS providers, their credentials, and reading their zones.',

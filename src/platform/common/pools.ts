@@ -65,6 +65,11 @@ export const POOLS = {
   'resumed lists': { all: 32, user: 16, target: 1, ...PATIENT },
   'drift reverts': { all: 32, user: 16, target: 1, ...PATIENT },
   'ended records': { all: 32, user: 16, target: 1, ...PATIENT },
+  moves: { all: 16, user: 8, target: 1, ...PATIENT },
+  'move looks': {
+    ...{ all: 20, user: 6, target: 2, waiting: 40, waitingOfUser: 6 },
+    ...{ reason: 'domains_pool_full', seconds: 5 },
+  },
   'tunnel looks': { all: 16, user: 8, target: 1, ...PATIENT },
   'tunnel settling': { all: 16, user: 8, target: 2, ...PATIENT },
   'event streams': {

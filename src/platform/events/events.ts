@@ -6,6 +6,7 @@ export const NOTICE_EVENTS = [
   'domain.expiring',
   'domain.drift',
   'domain.missing',
+  'domain.moved',
   'sync.failed',
   'account.paused',
   'login.locked',

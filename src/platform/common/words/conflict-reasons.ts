@@ -91,6 +91,45 @@ export const CONFLICT_REASONS = {
     'The provider may still carry out an earlier change of {name} now; try again in a minute',
     '提供商现在仍可能执行 {name} 之前的更改；请一分钟后再试',
   ),
+  move_running: say('conflict', 'The domain is being moved already', '该域名正在迁移'),
+  move_target_of_another: say(
+    'conflict',
+    'Another domain is being moved to this one, or away from it',
+    '另一个域名正在与此域名进行迁移',
+  ),
+  move_needs_create: say(
+    'conflict',
+    'The provider of that account has no zone {name}: make it there, or use "create"',
+    '该账户的提供商没有区域 {name}：请先在那里创建，或使用 "create"',
+  ),
+  move_same_zone: say('conflict', 'That account has the very same zone', '该账户中是同一个区域'),
+  move_target_gone: say(
+    'conflict',
+    'The domain of the other account was deleted here: cancel the move',
+    '另一账户的域名已在此处删除：请取消迁移',
+  ),
+  move_needs_replace: say(
+    'conflict',
+    '{count} records of the other zone are not in the domain: "replace" deletes them',
+    '另一区域有 {count} 条记录不在该域名中：使用 "replace" 将删除它们',
+  ),
+  move_goes_on: say(
+    'conflict',
+    'The records are being copied (change set {change_set}): take this step again when that is done',
+    '正在复制记录（变更集 {change_set}）：完成后请再次执行此步骤',
+  ),
+  move_not_copied: say('conflict', '{count} records were not copied: {why}', '有 {count} 条记录未复制：{why}'),
+  move_differs: say(
+    'conflict',
+    'The zones differ in {count} records, so nothing was switched: {why}',
+    '两个区域有 {count} 条记录不同，未切换：{why}',
+  ),
+  move_in_flight: say(
+    'conflict',
+    'Changes of records have no end yet; try again when they have',
+    '记录更改尚未结束；请在其结束后重试',
+  ),
+  move_state: say('conflict', 'The move is {state}: this step is not for it', '迁移状态为 {state}：不能执行此步骤'),
   domain_name_ambiguous: say(
     'conflict',
     'Several domains have the name {name}: use the id of one of them ({ids})',

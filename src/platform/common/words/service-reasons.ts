@@ -100,6 +100,7 @@ export const THINGS = {
   domain: { en: 'Domain', zh: '域名' },
   failover_rule: { en: 'Failover rule', zh: '故障转移规则' },
   job: { en: 'Job', zh: '任务' },
+  move: { en: 'A move of the domain', zh: '该域名的迁移' },
   lock: { en: 'A lock of {name}', zh: '{name} 的锁定' },
   member: { en: 'Member', zh: '成员' },
   passkey: { en: 'The passkey', zh: '通行密钥' },

@@ -44,6 +44,7 @@ import { ChangeRules1764380000000 } from './1764380000000-change-rules.js';
 import { Approval1764390000000 } from './1764390000000-approval.js';
 import { PlanGroups1764400000000 } from './1764400000000-plan-groups.js';
 import { Drift1764410000000 } from './1764410000000-drift.js';
+import { Moves1764420000000 } from './1764420000000-moves.js';
 import { Trash1764430000000 } from './1764430000000-trash.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
@@ -94,5 +95,6 @@ export const MIGRATIONS = [
   Approval1764390000000,
   PlanGroups1764400000000,
   Drift1764410000000,
+  Moves1764420000000,
   Trash1764430000000,
 ];

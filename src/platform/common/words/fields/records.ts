@@ -3,6 +3,7 @@ export const RECORD_WORDS = {
   'is required; use "@" for the root of the domain': '必须填写；域名的根请用“@”',
   'is required for "{op}"': '“{op}”必须有这个字段',
   'is not known for "{op}"': '“{op}”没有这个字段',
+  'is the account that the domain is in': '就是该域名所在的账户',
   'is not that of the address': '与地址中的不一致',
   'is another word for "host", which says something else: send one':
     '与“host”是同一个字段，但两者的值不同：请只发送一个',
