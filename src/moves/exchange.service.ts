@@ -110,7 +110,9 @@ export class Exchange {
       for (const [i, { domain, rows }] of [one, other].entries()) {
         const done = await this.cache.apply(manager, domain.id, changes[i] as Difference, new Set());
         const steps = await this.found.steps(manager, domain, rows, done);
-        await this.found.store(manager, domain, steps, new Map());
+        // what a switch changes is no drift
+        const ours = new Set([...done.insert, ...done.update, ...done.remove].map(({ host }) => host));
+        await this.found.store(manager, domain, steps, new Map(), rows, ours);
         await this.state.raiseRevision(domain.id, manager);
       }
       await stored(manager, await this.past.newest(a.id, manager));
