@@ -13,5 +13,6 @@ import { TrashedDomainsRepository } from './trashed-domains.repository.js';
   imports: [AccountsModule, DomainsModule, CacheModule, ChangesModule],
   controllers: [DomainDeletionController, TrashController],
   providers: [TrashedDomainsRepository, Trash, TrashRemoval, DomainDeletion],
+  exports: [DomainDeletion],
 })
 export class TrashModule {}
