@@ -8,26 +8,7 @@ import type { FieldError } from '../platform/common/words/codes.js';
 import { clipped } from '../platform/outbound/outbound-error.js';
 import type { Capabilities } from '../providers/provider.js';
 import type { Wanted } from '../records/plans/plan-edits.js';
-
-/** A record, or a part of one, that a provider cannot hold as it is. */
-export class NotAsItIs {
-  host!: string;
-  type!: string;
-  /** the record's value, or which field of it becomes what */
-  what!: string;
-  why!: string;
-}
-
-/** What of a zone another provider cannot hold as it is. */
-export class MoveReport {
-  /** records that are not taken over; the first ones */
-  lost!: NotAsItIs[];
-  /** what becomes another in records that are taken over; the first ones */
-  changed!: NotAsItIs[];
-  /** how many there are */
-  lost_count!: number;
-  changed_count!: number;
-}
+import type { MoveReport, NotAsItIs } from './move-report.dto.js';
 
 /** characters of a list of the report, as JSON: a column holds both */
 const MOST = 20_000;

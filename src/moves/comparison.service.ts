@@ -10,7 +10,8 @@ import { ZoneFacts } from '../domains/zone-facts.service.js';
 import { due, turn } from '../platform/common/turns.js';
 import type { Capabilities } from '../providers/provider.js';
 import { deletionsFirst, toward } from '../records/plans/plan-edits.js';
-import { carriedOver, heldAs, isOfProvider, type MoveReport, reportOf, wantedOf } from './carry-over.js';
+import { carriedOver, heldAs, isOfProvider, reportOf, wantedOf } from './carry-over.js';
+import type { MoveReport } from './move-report.dto.js';
 import type { MoveRow } from './moves.repository.js';
 
 /** records that changed since the switch, read at once */

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsInt, Max, Min } from 'class-validator';
 import { IsOmittable, MAX_ID } from '../platform/common/validation.js';
-import { MoveReport } from './carry-over.js';
 import { MOVE_STATES, type MoveState } from './move.entity.js';
+import { MoveReport } from './move-report.dto.js';
 
 export class MoveInput {
   /** account that the domain goes to */

@@ -2,7 +2,7 @@ import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Domain } from '../domains/domain.entity.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../platform/schema/columns.js';
 import { EndedByRestore } from '../platform/schema/restored.js';
-import type { MoveReport } from './carry-over.js';
+import type { MoveReport } from './move-report.dto.js';
 
 export const MOVE_STATES = ['planned', 'copied', 'following', 'switched', 'done', 'cancelled'] as const;
 export type MoveState = (typeof MOVE_STATES)[number];

@@ -16,11 +16,11 @@ import { AppError, errors } from '../platform/common/errors.js';
 import { Db, isDuplicate } from '../platform/database/db.js';
 import { Leases } from '../platform/database/leases.js';
 import { DomainDeletion } from '../trash/domain-deletion.service.js';
-import type { MoveReport } from './carry-over.js';
 import { MoveComparison } from './comparison.service.js';
 import { moveLock } from './follower.service.js';
 import type { MoveCheck, MoveInput, MoveView } from './move.dto.js';
 import { RUNNING } from './move.entity.js';
+import type { MoveReport } from './move-report.dto.js';
 import { type MoveRow, MovesRepository } from './moves.repository.js';
 
 /** ms that a step waits for another one of the same move */

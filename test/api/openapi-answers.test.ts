@@ -35,6 +35,8 @@ for (const { kind, skip } of databases('all')) {
       made(
         await admin.post(`/api/domains/${domain}/plans`, { records: [{ host: 'p', type: 'A', value: '192.0.2.1' }] }),
       );
+      const elsewhere = await addAccount(admin, 'zonefile', { directory: 'elsewhere' });
+      made(await admin.post(`/api/domains/${domain}/migration`, { account_id: elsewhere, create: true }));
       const { file } = made(await admin.post('/api/system/backup'));
       const cloudflare = await startCloudflare();
       const cloud = await addAccount(admin, 'cloudflare', { api_token: 'of the cloud', endpoint: cloudflare.url });

@@ -41,6 +41,8 @@ const CANNOT: Record<string, { status: number; why: string }> = {
   'POST /api/security/email-code': { status: 501, why: 'there is no mail server' },
   'POST /api/plans/{id}/approve': { status: 403, why: 'it waits for nobody' },
   'POST /api/plans/{id}/reject': { status: 403, why: 'it waits for nobody' },
+  'POST /api/domains/{domain_id}/migration': { status: 404, why: 'there is no other account' },
+  'POST /api/domains/{domain_id}/migration/copy': { status: 404, why: 'nothing is moved' },
   'POST /api/tunnels': { status: 400, why: 'the account holds zone files' },
   'PUT /api/tunnels/{id}': { status: 404, why: 'there is no tunnel' },
   'POST /api/domains/{domain_id}/failover/{ruleId}/switch': { status: 409, why: 'there are no such records' },

@@ -48,6 +48,8 @@ export const EXAMPLES: Record<string, object> = {
   },
   ApplyInput: { only: [1], comment: 'as it was agreed' },
   DecisionInput: { comment: 'fits the change calendar' },
+  MoveInput: { account_id: 2, create: true },
+  MoveCopyInput: { replace: true },
   RrsetInput: { values: ['192.0.2.40', '192.0.2.41'], ttl: 300 },
   FailoverInput: {
     enabled: false,
