@@ -7,8 +7,8 @@ import { onEachDatabase } from './service.mjs';
 const PLANNED = 10_000;
 const DIFFERENCES = 100;
 const LARGE = 100_000;
-const CHANGES = 60;
-const VERSIONS = 600;
+const CHANGES = 30;
+const VERSIONS = 300;
 
 const pdns = await startPowerdns();
 if (!pdns) {
