@@ -29,6 +29,7 @@ const WAIT_MS = 5_000;
 /** ms until what failed is tried again, at first and at most */
 const PAUSE_MS = 15_000;
 const PAUSE_MAX_MS = 300_000;
+const UNEXPECTED = 'Something unexpected happened; the log of the service says what';
 const COMMENT = 'Follows the domain, which is moved between two accounts';
 
 /** What one pass over a move came to. */
@@ -171,8 +172,10 @@ export class MoveFollower implements OnModuleInit {
       await this.moves.update(id, [state], { ...seen, ...behind(move, left, error), error });
       return { left, revision, error };
     } catch (error) {
-      const { message } = error as Error;
-      if (error instanceof AppError) await this.moves.update(id, [state], behind(move, Math.max(1, left), message));
+      const isKnown = error instanceof AppError;
+      if (!isKnown) this.logger.error({ err: error, domain_id }, 'a move is not followed');
+      const message = isKnown ? error.message : UNEXPECTED;
+      await this.moves.update(id, [state], behind(move, Math.max(1, left), message));
       throw error;
     }
   }

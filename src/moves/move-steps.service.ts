@@ -62,7 +62,7 @@ export class MoveSteps {
       for (const one of [domain.id, target.id]) await this.sync.refresh(await this.domains.reload(one), 'system');
       const { edits, report } = await this.compared(move);
       const gone = edits.filter(({ op }) => op === 'delete').length;
-      if (gone && !replace && move.state === 'planned') throw errors.conflict('move_needs_replace', { count: gone });
+      if (gone && !replace) throw errors.conflict('move_needs_replace', { count: gone });
       if (edits.length) {
         const other = { ...(await this.domains.reload(target.id)), access: target.access };
         const how = { door: 'job' as const, comment: COMMENT, atomic: false };

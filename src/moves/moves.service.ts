@@ -161,7 +161,7 @@ export class MovesService {
     const lost = `${lost_count} records are not taken over, ${changed_count} values are changed`;
     const checks: MoveCheck[] = [{ key: 'lost', ok: !lost_count, text: lost }];
     if (!move.running || move.target_id === null) return checks;
-    if (move.state === 'planned') {
+    if (move.state === 'planned' || move.state === 'copied') {
       const count = await this.replaced(move);
       const text = `${count} records of the other zone are not in the domain: copy deletes them with "replace"`;
       checks.push({ key: 'replaced', ok: !count, text });

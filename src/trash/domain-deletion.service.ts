@@ -14,7 +14,7 @@ import { SharedZones } from '../domains/shared-zones.service.js';
 import { zoneLock } from '../domains/zone-identity.js';
 import { errors } from '../platform/common/errors.js';
 import { Db } from '../platform/database/db.js';
-import { Leases } from '../platform/database/leases.js';
+import { type Held, Leases } from '../platform/database/leases.js';
 import { Events, type Readers } from '../platform/events/events.js';
 import type { Conditions } from '../platform/http/conditions.js';
 import { Trash } from './trash.service.js';
@@ -58,25 +58,31 @@ export class DomainDeletion {
   async remove(caller: Caller, domain: OpenDomain, force: boolean, conditions: Conditions): Promise<void> {
     assertSeen(conditions, this.views.detail(signedIn(caller), domain));
     await this.cancels.leave(caller, [domain.id], force);
-    const removed = await this.leases.hold([trashLock(domain.id)], LOCK_WAIT_MS, () =>
-      this.inZone(domain.id, () => this.move(caller, domain, force, conditions)),
+    const removed = await this.leases.hold([trashLock(domain.id)], LOCK_WAIT_MS, (own) =>
+      this.inZone(domain.id, (zone) => this.move(caller, domain, force, conditions, [own, zone])),
     );
     await this.events.emit('domains.removed', removed);
   }
 
   /** A write that was sent ends first: its record would be in no cache. */
-  private async inZone(id: number, work: () => Promise<Removed>): Promise<Removed> {
+  private async inZone(id: number, work: (held: Held) => Promise<Removed>): Promise<Removed> {
     const firstOf = async () => (await this.shared.of(id)).ids[0];
     for (;;) {
       const first = await firstOf();
       // another domain of the zone, which named the lock, may have been deleted during the wait
-      const still = async () => ((await firstOf()) === first ? work() : null);
+      const still = async (held: Held) => ((await firstOf()) === first ? work(held) : null);
       const removed = await this.leases.hold([zoneLock(first)], LOCK_WAIT_MS, still, { whole: true });
       if (removed) return removed;
     }
   }
 
-  private async move(caller: Caller, domain: OpenDomain, force: boolean, conditions: Conditions): Promise<Removed> {
+  private async move(
+    caller: Caller,
+    domain: OpenDomain,
+    force: boolean,
+    conditions: Conditions,
+    locks: readonly Held[],
+  ): Promise<Removed> {
     const { id } = domain;
     const check = async (manager: EntityManager) => {
       await this.domains.lock(id, manager);
@@ -90,6 +96,8 @@ export class DomainDeletion {
       const { revision } = await this.db.transaction(check);
       await this.records.copy(id);
       const removed = await this.db.transaction(async (manager) => {
+        // after a pause of the process somebody else may have swept the copy away
+        for (const held of locks) await held.confirm(manager);
         const { name, account_id, remark } = await check(manager);
         const readers = await this.readers.ofDomain(id, manager);
         if (!(await this.trash.put(manager, caller, id, revision))) return null;

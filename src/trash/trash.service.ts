@@ -1,8 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Caller, type Principal, Role, signedIn } from '../access/access.js';
+import { type Maker, makerOf } from '../access/maker.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { TrashedRecords } from '../cache/trashed-records.repository.js';
+import { DriftRevertsRepository } from '../changes/drift/drift-reverts.repository.js';
+import { changeRulesOf } from '../domains/change-rules/change-rules.js';
 import type { DomainDetail } from '../domains/domain.dto.js';
 import type { Domain } from '../domains/domain.entity.js';
 import { DomainChanges } from '../domains/domain-changes.service.js';
@@ -23,6 +26,7 @@ import { type ListedDomain, TrashedDomainsRepository } from './trashed-domains.r
 export const PURGE = 'trash.purge';
 /** ms for which a deleted domain is kept */
 const KEPT_MS = 30 * 86_400_000;
+const NOBODY: Maker = { maker_id: null, maker_token_id: null };
 
 /**
  * Deleted domains. Nothing of the live tables tells them from others: their rows move into tables of the trash, and
@@ -39,6 +43,7 @@ export class Trash implements OnModuleInit {
     private readonly permissions: DomainPermissionsRepository,
     private readonly added: NewDomains,
     private readonly changes: DomainChanges,
+    private readonly reverts: DriftRevertsRepository,
     private readonly jobs: Jobs,
     private readonly audit: AuditService,
   ) {}
@@ -84,7 +89,7 @@ export class Trash implements OnModuleInit {
     return this.changes.putBack(caller, listed, force, async (manager) => {
       const kept = await this.locked(id, manager);
       if (!kept) throw errors.notFound('domain');
-      await this.bring(manager, kept, { ...kept.content, owner_id: kept.owner_id });
+      await this.bring(manager, kept, { ...kept.content, owner_id: kept.owner_id }, makerOf(caller));
       const permissions = await this.rows.permissions(id, manager);
       for (const one of permissions) await this.permissions.bringBack({ ...one, domain_name: kept.name }, manager);
       await this.leaveNothing(id, manager);
@@ -122,16 +127,25 @@ export class Trash implements OnModuleInit {
     const kept = id === null ? null : await this.locked(id, manager);
     if (!kept) return null;
     const { change_rules, revision, synced_at } = kept.content;
-    await this.bring(manager, kept, { ...domain, id: kept.id, change_rules, revision, synced_at });
+    // who adds it may not want what it did by itself: that is held until somebody sets it
+    await this.bring(manager, kept, { ...domain, id: kept.id, change_rules, revision, synced_at }, NOBODY);
     await this.leaveNothing(kept.id, manager);
     return kept.id;
   }
 
-  private async bring(manager: EntityManager, { id }: TrashedDomain, domain: Partial<DomainContent>): Promise<void> {
+  /** @param maker in whose name drift is taken back from now on */
+  private async bring(
+    manager: EntityManager,
+    { id }: TrashedDomain,
+    domain: Partial<DomainContent>,
+    maker: Maker,
+  ): Promise<void> {
     // the cache is older than the zone: it is read until that succeeds, and nothing is written before
     const revision = (domain.revision ?? 0) + 1;
     await this.domains.bringBack({ ...domain, revision, stale_revision: revision }, manager);
     await this.records.bringBack(id, manager);
+    const { drift } = changeRulesOf({ change_rules: domain.change_rules ?? null });
+    if (drift.mode === 'revert') await this.reverts.begin(id, maker, now(), manager);
   }
 
   /** Its row goes with those of its permissions; those of its records are a copy from now on. */

@@ -551,6 +551,24 @@ for (const { kind, skip } of databases('all')) {
         assert.deepEqual(await inDns(host), [OLD]);
       });
 
+      it('is taken back in a domain that was restored from the trash, too, and held in one that was added again', async () => {
+        const [host, other] = [name(), name()];
+        await create(host);
+        await create(other);
+        await mode('revert');
+        done(await admin.delete(at));
+        done(await admin.post(`/api/trash/domains/${world.domain}/restore`));
+        await drift(host, [NEW]);
+        await run();
+        await until('it is as it was', async () => (await inDns(host)).join() === OLD);
+        done(await admin.delete(at));
+        await addDomain(admin, world.account, world.zone);
+        await drift(other, [NEW]);
+        await run();
+        assert.match(String((await view()).hold_reason), /./);
+        assert.deepEqual(await inDns(other), [NEW]);
+      });
+
       it('is left where no change leads to what is wanted', async () => {
         done(await admin.put(at, { guards: { apex_ns: 'off' } }));
         await write('@', [], 'NS');

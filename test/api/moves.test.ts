@@ -258,6 +258,10 @@ for (const { kind, skip } of databases('all')) {
       assert.ok((await inPowerdns(one.name)).some((line) => line.startsWith('other ')));
       assert.equal(done(await one.step('copy', { replace: true })).state, 'copied');
       assert.deepEqual(await inPowerdns(one.name), lines(await one.list()));
+      made(await admin.post(`/api/domains/${target}/records`, { host: 'later', type: 'A', value: '192.0.2.8' }));
+      refused(await one.step('copy'), 409, 409001);
+      assert.ok((await inPowerdns(one.name)).some((line) => line.startsWith('later ')));
+      done(await one.step('copy', { replace: true }));
       done(await one.step('cancel'));
       assert.equal((await admin.get(`/api/domains/${target}`)).status, 200, 'it was here before');
     });

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Caller } from '../../access/access.js';
+import { type Caller, Role } from '../../access/access.js';
 import { Waits } from '../../changes/gate/waits.js';
 import { RecordChangesRepository } from '../../changes/history/record-changes.repository.js';
 import type { Plan, PlanOutcome, PlanState } from '../../changes/plans/plan.entity.js';
@@ -76,15 +76,24 @@ export class GroupRuns implements OnModuleInit {
     const group = await this.groups.one(id);
     if (group?.state !== 'applying') return null;
     const left = (await this.plans.ofGroup(id)).filter(({ state, outcome }) => !outcome && LEFT.has(state));
+    let failure: unknown;
     await sideBySide(left, APPLIES, async (plan) => {
       job.signal.throwIfAborted();
-      // of a run that was cut off
-      if (plan.state === 'applied' && !(await this.isLost(plan, job))) return;
-      const outcome = await this.applied(group, plan);
-      if (outcome) await this.plans.tell(plan.id, outcome);
+      // one that fails by itself keeps none of the others from being applied, and is tried again with the group
+      await this.once(group, plan, job).catch((error: unknown) => {
+        failure ??= error;
+      });
     });
+    if (failure) throw failure;
     await this.groups.end(id, 'applying', 'applied');
     return null;
+  }
+
+  private async once(group: PlanGroup, plan: Plan, job: JobRun): Promise<void> {
+    // of a run that was cut off
+    if (plan.state === 'applied' && !(await this.isLost(plan, job))) return;
+    const outcome = await this.applied(group, plan);
+    if (outcome) await this.plans.tell(plan.id, outcome);
   }
 
   /**
@@ -112,7 +121,8 @@ export class GroupRuns implements OnModuleInit {
     const caller: Caller = { ip: '', userAgent: '', requestId: group.request_id, principal: right.principal };
     const how = {
       ...{ waitMs: PATIENCE_MS, comment: group.reason, whole: true, lasting: true },
-      ...{ force: group.forced ? group.forced.split(',') : [], override: group.override_reason ?? undefined },
+      force: group.forced ? group.forced.split(',') : [],
+      override: (right.principal.role >= Role.Super && group.override_reason) || undefined,
     };
     try {
       const domain = { ...(await this.domains.reload(id)), access: right.access };
