@@ -43,6 +43,8 @@ export interface ListOptions {
   subject?: string;
   /** who approved it: it does not wait once more */
   approver?: Pick<Principal, 'userId' | 'username'> | undefined;
+  /** it repeats in the old zone of a moved domain what its gate has let go there */
+  follows?: boolean;
   /** why it is made in spite of a freeze */
   override?: string | undefined;
   /** what has to be stored with the list, in its transaction: what it throws refuses the list */

@@ -159,7 +159,8 @@ export class MoveFollower implements OnModuleInit {
       if (left) {
         const { maker_id, maker_token_id } = move;
         const how = { door: 'job' as const, comment: COMMENT, atomic: false, maker: { maker_id, maker_token_id } };
-        const { results } = await this.engine.whole('system', other, edits, how);
+        const follows = state === 'switched';
+        const { results } = await this.engine.whole('system', other, edits, { ...how, follows });
         error = results.flatMap((result) => (result.ok ? [] : result.error.message))[0] ?? null;
         ({ edits, report, version } = await this.comparison.of(move, domain, other));
         left = edits.length;

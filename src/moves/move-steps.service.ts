@@ -5,8 +5,10 @@ import { makerOf } from '../access/maker.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ChangeEngine } from '../changes/engine.service.js';
+import { ChangeGate } from '../changes/gate/change-gate.service.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
+import { DomainsRepository } from '../domains/domains.repository.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
 import { Notices } from '../notifications/notices.service.js';
@@ -22,7 +24,7 @@ import { MoveFollower, moveLock } from './follower.service.js';
 import type { MoveView } from './move.dto.js';
 import { ENDED, type MoveState } from './move.entity.js';
 import { type MoveChange, type MoveRow, MovesRepository } from './moves.repository.js';
-import { MovesService, WAIT_MS } from './moves.service.js';
+import { assertMover, MovesService, WAIT_MS } from './moves.service.js';
 
 const COMMENT = 'Copies the domain, which is moved between two accounts';
 /** exchanges that are begun again since the other zone was changed meanwhile */
@@ -41,6 +43,8 @@ export class MoveSteps {
     private readonly comparison: MoveComparison,
     private readonly exchange: Exchange,
     private readonly domains: DomainsService,
+    private readonly rows: DomainsRepository,
+    private readonly gate: ChangeGate,
     private readonly policy: DomainPolicy,
     private readonly accounts: AccountsService,
     private readonly facts: ZoneFacts,
@@ -130,11 +134,13 @@ export class MoveSteps {
    */
   private async step(
     me: Caller,
-    { id }: OpenDomain,
+    domain: OpenDomain,
     from: readonly MoveState[],
     past: readonly MoveState[],
     work: (move: MoveRow) => Promise<void>,
   ): Promise<MoveView> {
+    const { id } = domain;
+    assertMover(me, domain);
     await this.leases.hold([moveLock(id)], WAIT_MS, async () => {
       const move = await this.service.of(id);
       if (past.includes(move.state)) this.audit.notNeeded(me);
@@ -160,6 +166,8 @@ export class MoveSteps {
   private async exchanged(me: Caller, domain: OpenDomain, move: MoveRow, to: 'switched' | 'cancelled'): Promise<void> {
     const { domain_id: id, target_id } = move;
     const other = target_id as number;
+    // what is lost by it is a change, too
+    this.gate.assertOpen(await this.domains.reload(id));
     // with the right of who says so
     const mine = { ...move, ...makerOf(me) };
     // most of it, while the domain can still be written
@@ -171,8 +179,11 @@ export class MoveSteps {
         const swapped = await this.exchange.alone(other, async (othersHeld) => {
           const seen = [revision, (await this.domains.reload(other)).revision] as const;
           if ((await this.compared(move)).edits.length) return false;
-          const stored = (manager: EntityManager, version: number) =>
-            this.stored(manager, me, domain, move, to, to === 'switched' ? { version } : { running: ENDED });
+          const stored = async (manager: EntityManager, version: number) => {
+            // the old zone is asked for as long as the delegation leads there
+            if (to === 'switched') await this.demandAlike(manager, id, other);
+            await this.stored(manager, me, domain, move, to, to === 'switched' ? { version } : { running: ENDED });
+          };
           return this.exchange.swap([id, other], seen, [held, othersHeld], stored);
         });
         if (swapped) return true;
@@ -185,6 +196,13 @@ export class MoveSteps {
       await this.sync
         .refresh(await this.domains.reload(one), 'system')
         .catch((error: Error) => this.logger.warn({ domain_id: one, err: error.message }, 'not read after a switch'));
+  }
+
+  /** What the domain demands of changes, the other one does, unless it has demands of its own. */
+  private async demandAlike(manager: EntityManager, id: number, other: number): Promise<void> {
+    const [own, others] = [await this.rows.find(id, manager), await this.rows.find(other, manager)];
+    if (own && others?.change_rules === null)
+      await this.rows.update(other, { change_rules: own.change_rules }, manager);
   }
 
   private async write(

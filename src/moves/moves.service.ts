@@ -5,6 +5,7 @@ import { AccountsService } from '../accounts/accounts.service.js';
 import { AuditService } from '../audit/audit.service.js';
 import { ChangeSetsRepository } from '../changes/history/change-sets.repository.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
+import { changeRulesOf } from '../domains/change-rules/change-rules.js';
 import { DomainChanges } from '../domains/domain-changes.service.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
 import { DomainsRepository } from '../domains/domains.repository.js';
@@ -55,6 +56,7 @@ export class MovesService {
    */
   async begin(me: Caller, domain: OpenDomain, { account_id, create = false }: MoveInput): Promise<MoveView> {
     assertPublic(domain);
+    assertMover(me, domain);
     if (account_id === domain.account_id)
       throw errors.field('account_id', 'is the account that the domain is in', 'conflict');
     await this.accounts.assertMayUse(signedIn(me), account_id);
@@ -175,6 +177,15 @@ export class MovesService {
     }
     return checks;
   }
+}
+
+/**
+ * Where changes need an approval a token, which cannot lift that, cannot move them to where they do not.
+ * @throws AppError 403001
+ */
+export function assertMover(me: Caller, domain: OpenDomain): void {
+  if (signedIn(me).token && changeRulesOf(domain).approval.for !== 'none')
+    throw errors.forbidden('approval_not_for_tokens');
 }
 
 /** The provider has no zone of the name. */

@@ -74,7 +74,7 @@ export class TrashController {
 
   /** Removes a deleted domain for good, with its records, history and permissions. It is gone from here at once. */
   @Delete(':id')
-  @Access({ role: Role.Super })
+  @Access({ role: Role.Super, noTokens: true })
   @Audited('domain.purge')
   purge(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<void> {
     return this.trash.purge(me, id);

@@ -200,7 +200,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'DELETE /api/domains/{domain_id}': 'owns the domain',
   'GET /api/trash/domains': 'signed in',
   'POST /api/trash/domains/{id}/restore': 'signed in',
-  'DELETE /api/trash/domains/{id}': 'role 3',
+  'DELETE /api/trash/domains/{id}': 'login, role 3',
   'GET /api/domains/{domain_id}/export': 'reads records',
   'GET /api/domains/{domain_id}/records': 'reads records',
   'POST /api/domains/{domain_id}/records': 'writes the record',

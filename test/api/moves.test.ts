@@ -266,6 +266,35 @@ for (const { kind, skip } of databases('all')) {
       assert.equal((await admin.get(`/api/domains/${target}`)).status, 200, 'it was here before');
     });
 
+    it('takes along what it demands of changes, and is moved by no token where they need an approval', async () => {
+      const one = await zone('files');
+      const { token } = made(await admin.post('/api/tokens', { name: `mover${count}`, allowed_services: ['*'] }));
+      const bot = world.server.as(token);
+      const own = `/api/domains/${one.id}` as const;
+      const target = await one.upTo('follow');
+      const approval = { for: 'all', by: { role: 3 }, own: false };
+      done(
+        await admin.put(own, {
+          approval,
+          freeze: { from: '2020-01-01T00:00Z', until: '2999-01-01T00:00Z', reason: 'x' },
+        }),
+      );
+      refused(await bot.post(`${one.migration}/switch`), 403, 403001);
+      refused(await one.step('switch'), 423, 423002);
+      done(await admin.put(own, { freeze: null }));
+      done(await one.step('switch'));
+      const evil = { host: 'evil', type: 'A', value: '192.0.2.66' };
+      assert.equal((await admin.post(`/api/domains/${target}/records`, evil)).status, 202);
+      assert.equal((await bot.post(`/api/domains/${target}/records`, { ...evil, host: 'more' })).status, 202);
+      refused(await bot.post(`${one.migration}/cancel`), 403, 403001);
+      done(await admin.put(own, { approval: { for: 'none' } }));
+      made(await admin.post(one.path, { host: 'after', type: 'A', value: '192.0.2.9' }));
+      await until('the old zone has it, too', async () =>
+        (await one.list(target)).some(({ host }) => host === 'after'),
+      );
+      done(await one.step('finish'));
+    });
+
     it('is refused where there is nothing to move to', async () => {
       const one = await zone('files');
       refused(await one.begin({ create: false }), 409, 409001);

@@ -166,6 +166,12 @@ for (const { kind, skip } of databases('all'))
       const wrong = [{ op: 'create', host: 'n', type: 'A', value: 'no address' }];
       assert.deepEqual(await pathOf({ domains: [{ domain_id: id, changes: wrong }] }), ['domains.0.changes.0.value']);
       refused(await admin.post('/api/plans', { domains: [{ ...one, domain_id: 99_999 }] as never }), 404, 404001);
+      for (const wrong of [
+        { where: { host: 'www', value: null } },
+        { where: { host: null, type: 'A' } },
+        { where: { host: 'www' }, comment: null },
+      ])
+        refused(await admin.post('/api/plans', { ...wrong, set: { ttl: 77 } } as never), 400, 400001);
       const much = Array.from({ length: 10_001 }, () => ({ op: 'delete', id: 1 }));
       const other = await zone();
       const domains = [id, other.id].map((domain_id) => ({ domain_id, changes: much }));
@@ -192,6 +198,18 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(answer.data.counts, {
         ...{ applied: 1, running: 0, waiting: 0, stale: 1, failed: 0, refused: 1, not_tried: 0 },
       });
+      // a token with rules is told that it is stale, and nothing of records that it may not read
+      const narrow = made(
+        await admin.post('/api/tokens', {
+          ...{ name: 'narrow', allowed_services: ['records:read'], allowed_domains: [two.id] },
+          rules: [{ effect: 'allow', hosts: ['a'] }],
+        }),
+      );
+      const seen = done(await service.server.as(narrow.token).get(`/api/plans/${id}`)) as unknown as PlanGroupView;
+      assert.deepEqual(
+        seen.domains?.map(({ state, msg, data }) => [state, msg, data]),
+        [['stale', undefined, undefined]],
+      );
       assert.deepEqual(await one.now(), ['www 300 A 192.0.2.1', 'www 300 A 192.0.2.2']);
       assert.deepEqual(await two.now(), ['www 300 A 192.0.2.66']);
       assert.deepEqual(await three.now(), ['www 300 A 192.0.2.1']);

@@ -7,7 +7,6 @@ import {
   IsInt,
   IsNotEmpty,
   IsObject,
-  IsOptional,
   IsString,
   Max,
   MaxLength,
@@ -15,7 +14,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { RecordPatchFields } from '../../changes/edits/record.dto.js';
-import { hasRoom, MAX_ID } from '../../platform/common/validation.js';
+import { hasRoom, IsOmittable, MAX_ID } from '../../platform/common/validation.js';
 import { BatchChange } from '../batch/batch.dto.js';
 import { MAX_LIST } from '../plans/plan.dto.js';
 
@@ -39,26 +38,26 @@ export class DomainChanges {
 
 /** Which records are meant: at least one of `host`, `type` and `value`, each as in `GET /api/records`. */
 export class RecordsWhere {
-  @IsOptional()
+  @IsOmittable()
   @IsString()
   @MaxLength(300)
   host?: string;
 
   /** any case; several with commas */
-  @IsOptional()
+  @IsOmittable()
   @IsString()
   @IsNotEmpty()
   @MaxLength(1000)
   type?: string;
 
   /** the whole value */
-  @IsOptional()
+  @IsOmittable()
   @IsString()
   @MaxLength(66000)
   value?: string;
 
   /** only records of these domains */
-  @IsOptional()
+  @IsOmittable()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_DOMAINS)
@@ -82,7 +81,7 @@ export class RecordsSet extends PickType(RecordPatchFields, [
 
 /** `domains`, or `where` with `set`. */
 export class ManyPlansInput {
-  @IsOptional()
+  @IsOmittable()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_DOMAINS)
@@ -90,20 +89,20 @@ export class ManyPlansInput {
   @Type(() => DomainChanges)
   domains?: DomainChanges[];
 
-  @IsOptional()
+  @IsOmittable()
   @IsObject()
   @ValidateNested()
   @Type(() => RecordsWhere)
   where?: RecordsWhere;
 
-  @IsOptional()
+  @IsOmittable()
   @IsObject()
   @ValidateNested()
   @Type(() => RecordsSet)
   set?: RecordsSet;
 
   /** why, for whoever reads the history */
-  @IsOptional()
+  @IsOmittable()
   @IsString()
   @MaxLength(255)
   comment?: string;

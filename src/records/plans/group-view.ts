@@ -43,6 +43,8 @@ export function outcomeOf(domain: OpenDomain, plan: Plan, states: StatesOf): Dom
   if (plan.state === 'waiting' || plan.state === 'approved') return { ...own, state: 'waiting' };
   if (!outcome) return { ...own, state: plan.state === 'open' ? 'not_tried' : 'refused' };
   const { state, code, msg, data } = outcome;
+  // they are what who applied it was answered, and may name records that rules hide
+  if (domain.access.rules) return { ...own, state, code };
   return { ...own, state, code, msg, ...(data !== undefined && { data: data as object }) };
 }
 

@@ -101,7 +101,11 @@ export class PlanGroups {
     const plans = [];
     for (const { plan, domain } of seen) plans.push(planView(me, domain, plan, await this.plans.changes(plan.id)));
     const failed: LeftOut[] = [];
-    for (const one of group.failed) if (await this.readable(me, one.domain_id)) failed.push(one);
+    for (const one of group.failed) {
+      const domain = await this.readable(me, one.domain_id);
+      // words may name records that rules hide
+      if (domain) failed.push(domain.access.rules ? { ...one, msg: '' } : one);
+    }
     const domains = isApplied(group) ? await this.outcomes(seen) : null;
     return groupView({ ...group, failed }, plans, hidden, domains);
   }
