@@ -1,5 +1,5 @@
 // Time and memory of a plan over 10 000 records with 100 differences, and of one more change of a zone of 100 000
-// records, before and after some hundreds of versions. `npm run bench:plans`.
+// records, before and after some dozens of versions. `npm run bench:plans`.
 import { readFileSync } from 'node:fs';
 import { startPowerdns } from './powerdns.mjs';
 import { onEachDatabase } from './service.mjs';
@@ -7,8 +7,8 @@ import { onEachDatabase } from './service.mjs';
 const PLANNED = 10_000;
 const DIFFERENCES = 100;
 const LARGE = 100_000;
-const CHANGES = 30;
-const VERSIONS = 300;
+const CHANGES = 10;
+const VERSIONS = 60;
 
 const pdns = await startPowerdns();
 if (!pdns) {
