@@ -114,6 +114,8 @@ for (const { kind, skip } of databases('sqlite', 'postgresql')) {
         const plan = await planOf(step);
         killAt(`before ${step}`);
         const answer = await apply(plan.id).catch(() => null);
+        // statements of jobs behind the answer do not count
+        killAt('never 0');
         if (answer && (await lives())) break;
         await startAgain();
         await saysWhatBecame(step, plan.id as number);
@@ -124,7 +126,6 @@ for (const { kind, skip } of databases('sqlite', 'postgresql')) {
       }
       assert.ok(step > 20, `an apply has more than ${step} statements`);
       assert.ok(step < MOST, 'an apply has an end');
-      killAt('never 0');
       await world.agree(client());
     }, 900_000);
 
