@@ -143,6 +143,7 @@ export class ChangeSets {
       maker_token_id: null,
       hold_reason: null,
       ...permitted(more),
+      planned: more.plan !== undefined,
       confirmed_at: null,
       owner: left ? NOBODY : owner,
       state: 'open' as const,

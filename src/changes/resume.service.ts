@@ -14,11 +14,12 @@ import { Events } from '../platform/events/events.js';
 import { Jobs } from '../platform/jobs/jobs.js';
 import { ChangeSets } from './change-sets.js';
 import type { Edit } from './edits/edit.js';
+import type { RecordPatch } from './edits/record.dto.js';
 import { ChangeEngine } from './engine.service.js';
 import type { ChangeSet, RecordChange } from './history/change-set.entity.js';
 import { ChangeSetsRepository, NOBODY } from './history/change-sets.repository.js';
 import { type LeftChange, RecordChangesRepository } from './history/record-changes.repository.js';
-import { creationOf, patchOf, stateOf } from './history/states.js';
+import { type ChangedState, creationOf, patchOf, stateOf } from './history/states.js';
 import { actorOf } from './history/who.js';
 import { hostsOf } from './in-doubt/evidence.js';
 import { InDoubtChanges, LIST_LIFE_MS } from './in-doubt/in-doubt-changes.js';
@@ -167,7 +168,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
   ): Promise<boolean> {
     const domain = await this.domains.reload(domainId);
     const positions = piece.map(({ position }) => position).toSorted((a, b) => a - b);
-    const edits = (await this.changes.left(id, positions)).map(editOf);
+    const edits = (await this.changes.left(id, positions)).map((one) => editOf(one, Boolean(set.planned)));
     if (edits.length !== positions.length) return false;
     const override = set.override_reason ?? undefined;
     const options = { door: set.door, comment: set.comment, atomic: Boolean(set.atomic), override };
@@ -179,21 +180,28 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
 
 /**
  * What a stored change still wants: of an update what it was to change, since somebody may have changed the rest
- * meanwhile. Its rights are judged with the piece that it is in (`HeldLists`).
+ * meanwhile; of a plan only where that is as it was. Its rights are judged with its piece (`HeldLists`).
  */
-function editOf(left: LeftChange): Edit {
+function editOf(left: LeftChange, isPlan: boolean): Edit {
   const { op, record_id: id } = left;
   const state = stateOf(left.state_after, left.value_after);
-  if (op === 'delete' || !state) return { op: 'delete', id: id ?? 0 };
-  const after = patchOf(state);
   const was = stateOf(left.state_before, left.value_before);
+  if (op === 'delete' || !state) return { op: 'delete', id: id ?? 0, ...(isPlan && was && { was: contentOf(was) }) };
+  const after = patchOf(state);
   if (id !== null && was) {
     const before = patchOf(was);
     const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== before[key]);
-    return { op: 'update', id, patch: Object.fromEntries(keys.map((key) => [key, after[key]])) };
+    const some = (all: typeof after): RecordPatch => Object.fromEntries(keys.map((key) => [key, all[key] ?? null]));
+    return { op: 'update', id, patch: some(after), ...(isPlan && { was: some(before) }) };
   }
   const { host: _h, type: _t, value: _v, ...patch } = after;
   return { op: 'upsert', ...creationOf(state), patch, wasCreate: op === 'create' };
+}
+
+/** What makes a record this one: its TTL may move with its set, and the rest is said of it here alone. */
+function contentOf(state: ChangedState): RecordPatch {
+  const { ttl: _ttl, remark: _remark, expires_at: _end, ...content } = patchOf(state);
+  return content;
 }
 
 /** Stored changes in pieces of at most so many, and of at most so many names where these are tied by nothing. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { openDatabase } from '../support/database.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { LocalServer } from '../support/server.js';
+import { type Answer, LocalServer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { type StandIn, startStandIn } from '../support/vendor.js';
 import { addAccount, addDomain, done, made, refused, startWorld, until, type World } from '../support/world.js';
@@ -87,6 +87,49 @@ describeUnless(noPowerdns)('long lists that were accepted', () => {
     made((await other) as never);
     assert.equal((await state()).counts.applied, 400);
     assert.ok(order.indexOf('other') < order.lastIndexOf('piece'), order.join(' '));
+    await world.agree();
+  });
+
+  it('of plans leave alone what somebody changes between their pieces', async () => {
+    const [old, value] = ['192.0.2.1', '192.0.2.2'];
+    const names = Array.from({ length: 300 }, (_, i) => ({ host: `plan${i}`, type: 'A', value: old, ttl: 900 }));
+    await accept(many(300, 'plan'));
+    await until('done', async () => (await state()).state === 'done');
+    const records = names.map((one, i) => (i % 3 ? one : { ...one, value }));
+    const base = `/api/domains/${world.domain}` as const;
+    const plan = made(await world.admin.post(`${base}/plans`, { records, mode: 'sync', hosts: ['plan*'] }));
+    const listed = async () => done(await world.admin.get(`${world.records}?limit=500`)).list;
+    const there = await listed();
+    const change = (host: string, patch: object) =>
+      world.admin.put(`${world.records}/${there.find((one) => one.host === host)?.id as number}`, patch);
+    let others: Promise<Answer>[] | undefined;
+    world.proxy.fault = async (request, forward) => {
+      if (request.method === 'PATCH')
+        others ??= [
+          change('plan299', { value: '192.0.2.77' }),
+          change('plan298', { ttl: 1200 }),
+          change('plan297', { value: '192.0.2.77' }),
+          change('plan296', { remark: 'seen' }),
+        ];
+      return forward();
+    };
+    const answer = await world.admin.post(`/api/plans/${plan.id}/apply`, { force: plan.guards.map(({ key }) => key) });
+    assert.equal(answer.status, 202);
+    path = `${base}/changes/${answer.data.change_set_id as number}`;
+    await until('done', async () => (await state()).state === 'done');
+    for (const other of await Promise.all(others ?? [])) done(other);
+    const now = await listed();
+    const shown = (host: string) =>
+      now.flatMap((one) => (one.host === host ? `${one.value} ${one.ttl} ${one.remark}` : [])).toSorted();
+    // what the plan changes of a record is not what the other one has changed
+    assert.deepEqual([shown('plan299'), shown('plan296')], [['192.0.2.77 900 '], ['192.0.2.1 900 seen']]);
+    assert.deepEqual(shown('plan298'), ['192.0.2.1 1200 ']);
+    assert.deepEqual(shown('plan297'), ['192.0.2.2 900 ', '192.0.2.77 900 ']);
+    const failed = (await state()).changes.flatMap(({ before, error }) =>
+      error ? `${before?.host} ${error.code} ${(error.data as { reason?: string }).reason}` : [],
+    );
+    const why = '412001 record_not_as_planned';
+    assert.deepEqual(failed.toSorted(), [`plan297 ${why}`, `plan298 ${why}`]);
     await world.agree();
   });
 

@@ -30,13 +30,14 @@ export type Upsert = { op: 'upsert'; patch: RecordPatch; wasCreate?: boolean } &
 
 /**
  * One wish of a caller, in the language of the domain: what older tools call otherwise has its own name here, and what
- * needs no stored row to be checked is checked. `ifMatch`: the tag of the state that the caller has seen.
+ * needs no stored row to be checked is checked. `ifMatch`: the tag of the state that the caller has seen. `was`: fields
+ * of a plan's record as the plan has shown them, which nobody may have changed since.
  */
 export type Edit =
   | ({ op: 'create' } & NewRecord)
   | Upsert
-  | { op: 'update'; id: number; patch: RecordPatch; ifMatch?: string | undefined }
-  | { op: 'delete'; id: number; ifMatch?: string | undefined }
+  | { op: 'update'; id: number; patch: RecordPatch; ifMatch?: string | undefined; was?: RecordPatch }
+  | { op: 'delete'; id: number; ifMatch?: string | undefined; was?: RecordPatch }
   | { op: 'status'; id: number; enabled: boolean; ifMatch?: string | undefined }
   /** one of a list that could not even be read */
   | { op: EditOp; misfit: AppError };

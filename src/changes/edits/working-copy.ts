@@ -123,6 +123,7 @@ export class WorkingCopy {
     this.may(edit.op === 'delete' ? 'delete' : 'update', before);
     const shown = recordView(before, this.domain);
     if (edit.ifMatch !== undefined) this.match(entry, shown, edit.ifMatch);
+    if ('was' in edit && edit.was) this.assertAsPlanned(entry, shown, edit.was, edit.op === 'update' ? edit.patch : {});
     if (edit.op !== 'delete')
       return this.change(entry, edit.op === 'status' ? { enabled: edit.enabled } : edit.patch, shown);
     assertEditable(before);
@@ -235,6 +236,15 @@ export class WorkingCopy {
       throw errors.precondition('record_if_match', {}, data);
     }
     entry.guarded = true;
+  }
+
+  /** @param wanted of what it is already, it does not matter what it was @throws AppError 412001 */
+  private assertAsPlanned({ now }: Live, shown: RecordView, was: RecordPatch, wanted: RecordPatch): void {
+    const is = (key: keyof RecordPatch, { [key]: value }: RecordPatch) =>
+      (shown[key as 'value'] ?? null) === (value ?? null);
+    if ((Object.keys(was) as (keyof RecordPatch)[]).every((key) => is(key, was) || (key in wanted && is(key, wanted))))
+      return;
+    throw errors.precondition('record_not_as_planned', {}, this.seen(now) ? { record: shown } : undefined);
   }
 
   private readonly seen = (row: StoredRecord): boolean => row.id > 0 && this.mayRead(row);

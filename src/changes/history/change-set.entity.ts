@@ -65,6 +65,8 @@ export class ChangeSet {
   @Bool() atomic!: boolean;
   /** was accepted with 202: another process carries on where this one died */
   @Bool() background!: boolean;
+  /** it was shown as a plan: what somebody changes between two pieces of it stays as it is */
+  @Bool({ default: false }) planned!: boolean;
   /** it holds the lock of the zone, not those of its names */
   @Bool() whole!: boolean;
   /** the holding of locks that it is done under, see `platform/database/leases.ts`; of versions before: the process */

@@ -362,6 +362,11 @@ export const CONFLICT_REASONS = {
     'The record is not what If-Match names; read it again',
     '记录与 If-Match 不符，请重新读取',
   ),
+  record_not_as_planned: say(
+    'precondition',
+    'Somebody has changed the record since the plan was applied; make another plan',
+    '该记录在计划开始执行后已被他人修改；请重新创建计划',
+  ),
   if_none_match: say('precondition', 'What If-None-Match names is there', 'If-None-Match 所指的内容已存在'),
   if_match_needed: say(
     'unconditional',

@@ -46,6 +46,7 @@ import { PlanGroups1764400000000 } from './1764400000000-plan-groups.js';
 import { Drift1764410000000 } from './1764410000000-drift.js';
 import { Moves1764420000000 } from './1764420000000-moves.js';
 import { Trash1764430000000 } from './1764430000000-trash.js';
+import { PlannedLists1764440000000 } from './1764440000000-planned-lists.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -97,4 +98,5 @@ export const MIGRATIONS = [
   Drift1764410000000,
   Moves1764420000000,
   Trash1764430000000,
+  PlannedLists1764440000000,
 ];
