@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { DnsRecordsRepository } from '../../src/cache/dns-records.repository.js';
 import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import { ChangeRetention } from '../../src/changes/retention.service.js';
 import type { Db } from '../../src/platform/database/db.js';
@@ -58,6 +59,33 @@ for (const { kind, skip } of databases('all'))
       withoutSoa([...list])
         .map((one) => JSON.stringify(plain(one)))
         .toSorted();
+
+    it('are read though somebody changes their records all the time', async () => {
+      const { id, base, add, of, versions } = await zone('busy.example');
+      const ids = await Promise.all(['a', 'b', 'c'].map((host) => add({ host, type: 'A', value: '192.0.2.1' })));
+      const version = (await versions())[0]?.version as number;
+      const before = state(await of(version));
+      const rows = applicationOf(service.server.dataDir)?.get(DnsRecordsRepository) as DnsRecordsRepository;
+      const read = rows.those.bind(rows);
+      let changes = 0;
+      rows.those = async (...args: Parameters<typeof read>) => {
+        if (args[0] !== id || args[1] !== 'id' || args[2].length < 3) return read(...args);
+        assert.ok(++changes < 10, 'it is read again and again');
+        rows.those = read;
+        done(await admin.put(`${base}/records/${ids[0]}`, { value: `192.0.2.${10 + changes}` }));
+        if (changes === 1) done(await admin.delete(`${base}/records/${ids[1]}`));
+        rows.those = hooked;
+        return read(...args);
+      };
+      const hooked = rows.those;
+      try {
+        assert.deepEqual(state(await of(version)), before);
+        const plan = made(await admin.post(`${base}/plans`, { version }));
+        assert.deepEqual(plan.changes.map(({ op, host }) => `${op} ${host}`).toSorted(), ['create b', 'update a']);
+      } finally {
+        rows.those = read;
+      }
+    });
 
     it('begin with the first reading, and each change makes one that can be read as it was', async () => {
       const { add, base, versions, records, of } = await zone('each.example');

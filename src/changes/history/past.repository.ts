@@ -47,9 +47,14 @@ const HELD = `SELECT d.id AS record_id, NULL AS change_id FROM dns_records d WHE
   UNION ALL
   SELECT record_id, id AS change_id FROM (${CHANGED}) changed WHERE nth = 1 AND state_before IS NOT NULL
   ORDER BY record_id LIMIT ? OFFSET ?`;
-/** How many records that were changed behind a version are there now, and how many of them it held. */
-const COUNTS = `SELECT COUNT(d.id) AS present, COUNT(state_before) AS held FROM (${CHANGED}) changed
-  LEFT JOIN dns_records d ON d.id = record_id WHERE nth = 1`;
+/** How many records a version held: those of now, less those changed behind it that are there, and those it held. */
+const COUNTS = `SELECT (SELECT records_count FROM domains WHERE id = ?) AS present_now, COUNT(d.id) AS present,
+    COUNT(state_before) AS held FROM (${CHANGED}) changed LEFT JOIN dns_records d ON d.id = record_id WHERE nth = 1`;
+/** Of some records the first change behind a version. */
+const firstOf = (count: number): string => `SELECT record_id, id, state_before, value_before, state_after, value_after
+  FROM (SELECT record_id, id, state_before, value_before, state_after, value_after,
+      ROW_NUMBER() OVER (PARTITION BY record_id ORDER BY version, id) AS nth
+    FROM record_changes WHERE domain_id = ? AND version > ? AND record_id IN (${marks(count)})) firsts WHERE nth = 1`;
 
 const SPANS = `SELECT record_id, first_id, last_id FROM (
     SELECT record_id,
@@ -92,10 +97,25 @@ export class PastRepository {
     return this.db.rows(HELD, [domainId, after, domainId, version, domainId, version, after, limit, offset]);
   }
 
-  /** How many records a version held. @param now how many there are now */
-  async countHeld(domainId: number, version: number, now: number): Promise<number> {
-    const row = await this.db.row<Record<'present' | 'held', number | string>>(COUNTS, [domainId, version, 0]);
-    return now - Number(row?.present ?? 0) + Number(row?.held ?? 0);
+  /** How many records a version held. */
+  async countHeld(domainId: number, version: number): Promise<number> {
+    const row = await this.db.row<Record<'present_now' | 'present' | 'held', number | string>>(COUNTS, [
+      ...[domainId, domainId, version, 0],
+    ]);
+    return Number(row?.present_now ?? 0) - Number(row?.present ?? 0) + Number(row?.held ?? 0);
+  }
+
+  /** Of those of some records that were changed behind a version their first changes there, by the records. */
+  async firstBehind(domainId: number, version: number, ids: readonly number[]): Promise<Map<number, StatesOf>> {
+    const found = new Map<number, StatesOf>();
+    for (let i = 0; i < ids.length; i += SOME) {
+      const some = ids.slice(i, i + SOME);
+      const rows = await this.db.rows<StatesOf & { record_id: number }>(firstOf(some.length), [
+        ...[domainId, version, ...some],
+      ]);
+      for (const row of rows) found.set(row.record_id, row);
+    }
+    return found;
   }
 
   /** What became of records from one version to a later one, in the order of their ids, behind this one. */

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DnsRecordsRepository } from '../../cache/dns-records.repository.js';
-import { type HeldRecord, type ListedVersion, PastRepository } from '../../changes/history/past.repository.js';
+import { type ListedVersion, PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, sameState, stateOf } from '../../changes/history/states.js';
 import type { PrintedRecord } from '../../documents/document.js';
 import { printDocument } from '../../documents/print-document.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { DomainsService } from '../../domains/domains.service.js';
 import { errors } from '../../platform/common/errors.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
 import { due, turn } from '../../platform/common/turns.js';
@@ -46,7 +45,6 @@ export class VersionReader {
   constructor(
     private readonly past: PastRepository,
     private readonly rows: DnsRecordsRepository,
-    private readonly domains: DomainsService,
   ) {}
 
   /** Newest first. */
@@ -69,9 +67,9 @@ export class VersionReader {
     const asked = pageOf(query);
     const { page, limit } = asked ?? { page: 1, limit: MAX };
     const skip = (page - 1) * limit;
-    const found = await this.steadily(domain, () =>
-      domain.access.rules ? this.allowed(domain, version, limit, skip) : this.all(domain, version, limit, skip),
-    );
+    const found = await (domain.access.rules
+      ? this.allowed(domain, version, limit, skip)
+      : this.all(domain, version, limit, skip));
     if (!asked && found.total > MAX) throw tooMany('page', found.total);
     return { total: found.total, list: found.list.map(pastView), asked };
   }
@@ -79,13 +77,9 @@ export class VersionReader {
   /** All records of a version, whoever asks. @throws AppError 404001 */
   async whole(domain: OpenDomain, version: number): Promise<Past[]> {
     await this.assertThere(domain, version);
-    return this.steadily(domain, async () => {
-      const list: Past[] = [];
-      const next = (after: number) => this.past.held(domain.id, version, after, BATCH);
-      for (let held = await next(0); held.length; held = await next(held.at(-1)?.record_id ?? 0))
-        list.push(...(await this.statesOf(domain.id, held)));
-      return list;
-    });
+    const list: Past[] = [];
+    for await (const page of this.pages(domain.id, version)) list.push(...page);
+    return list;
   }
 
   /** A version as a zone file, as exports have it: the records that the asker may read. @throws AppError 404001 */
@@ -136,28 +130,17 @@ export class VersionReader {
     }
   }
 
-  /** Reads what a version held, once more where another one came meanwhile: it is found from the records of now. */
-  private async steadily<T>(domain: OpenDomain, read: () => Promise<T>): Promise<T> {
-    for (;;) {
-      const before = await this.past.newest(domain.id);
-      const found = await read();
-      if ((await this.past.newest(domain.id)) === before) return found;
-    }
-  }
-
-  private async all(domain: OpenDomain, version: number, limit: number, skip: number) {
-    const held = await this.past.held(domain.id, version, 0, limit, skip);
-    const now = (await this.domains.reload(domain.id)).records_count;
-    return { total: await this.past.countHeld(domain.id, version, now), list: await this.statesOf(domain.id, held) };
+  private async all({ id }: OpenDomain, version: number, limit: number, skip: number) {
+    const { list } = await this.page(id, version, 0, limit, skip);
+    return { total: await this.past.countHeld(id, version), list };
   }
 
   /** The same for a token with rules: those that it may read. */
   private async allowed(domain: OpenDomain, version: number, limit: number, skip: number) {
     const list: Past[] = [];
     let total = 0;
-    const next = (after: number) => this.past.held(domain.id, version, after, BATCH);
-    for (let held = await next(0); held.length; held = await next(held.at(-1)?.record_id ?? 0)) {
-      for (const one of await this.statesOf(domain.id, held)) {
+    for await (const page of this.pages(domain.id, version)) {
+      for (const one of page) {
         if (due()) await turn();
         if (!maySee(domain, one.state)) continue;
         if (total >= skip && list.length < limit) list.push(one);
@@ -167,15 +150,33 @@ export class VersionReader {
     return { total, list };
   }
 
-  private async statesOf(domainId: number, held: readonly HeldRecord[]): Promise<Past[]> {
+  private async *pages(domainId: number, version: number): AsyncGenerator<Past[]> {
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const { list, last } = await this.page(domainId, version, after, BATCH);
+      yield list;
+      after = last;
+    }
+  }
+
+  /**
+   * Some of the records that a version held. Those that were as it held them may be changed before they are read: then
+   * the change says what they were.
+   * @param after only those with ids beyond this one @returns `last`: the id of the last one
+   */
+  private async page(domainId: number, version: number, after: number, limit: number, skip = 0) {
+    const newest = await this.past.newest(domainId);
+    const held = await this.past.held(domainId, version, after, limit, skip);
     const present = held.flatMap((one) => (one.change_id === null ? one.record_id : []));
     const rows = new Map((await this.rows.those(domainId, 'id', present)).map((row) => [row.id, row]));
+    const isSteady = newest === (await this.past.newest(domainId));
+    const since = isSteady ? undefined : await this.past.firstBehind(domainId, version, present);
     const states = await this.past.states(held.flatMap(({ change_id }) => change_id ?? []));
-    return held.flatMap(({ record_id: id, change_id }) => {
-      const stored = change_id === null ? undefined : states.get(change_id);
+    const list = held.flatMap(({ record_id: id, change_id }): Past[] => {
+      const stored = change_id === null ? since?.get(id) : states.get(change_id);
       const state = stored ? stateOf(stored.state_before, stored.value_before) : (rows.get(id) ?? null);
-      return state ? { id, state: { ...state, extra: state.extra ?? null } } : [];
+      return state ? [{ id, state: { ...state, extra: state.extra ?? null } }] : [];
     });
+    return { list, last: held.at(-1)?.record_id };
   }
 
   private async assertThere({ id }: OpenDomain, version: number): Promise<void> {
