@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { hasScope } from '../access/access.js';
 import { AccountsService } from '../accounts/accounts.service.js';
@@ -31,6 +32,8 @@ const PAUSE_MS = 15_000;
 const PAUSE_MAX_MS = 300_000;
 const UNEXPECTED = 'Something unexpected happened; the log of the service says what';
 const COMMENT = 'Follows the domain, which is moved between two accounts';
+
+type Due = Pick<MoveRow, 'domain_id' | 'maker_id'>;
 
 /** What one pass over a move came to. */
 export interface Pass {
@@ -87,15 +90,10 @@ export class MoveFollower implements OnModuleInit {
     if (!this.database.open || this.installation.halted) return;
     this.known = new Set(await this.moves.followed());
     const due = await this.moves.due(now());
-    await Promise.all(
-      due.map(({ domain_id: target, maker_id: user }) =>
-        this.pool
-          .run({ user, target }, () => this.once(target), signal)
-          .catch((error: Error) => {
-            if (!signal?.aborted) this.logger.warn({ domain_id: target, err: error.message }, 'a move is not followed');
-          }),
-      ),
-    );
+    const passes = due.filter(({ domain_id }) => !this.going.has(domain_id)).map((move) => this.soon(move, signal));
+    // one that takes long goes on behind the look
+    const patience = pause(EVERY_MS, undefined, { ref: false, ...(signal && { signal }) }).catch(() => undefined);
+    await Promise.race([Promise.all(passes), patience]);
   }
 
   /** The changes of a domain are followed from now on. */
@@ -104,23 +102,23 @@ export class MoveFollower implements OnModuleInit {
   }
 
   private told(domainId: number): void {
-    if (this.known.has(domainId)) void this.soon(domainId);
+    if (!this.known.has(domainId)) return;
+    if (this.going.has(domainId)) this.going.set(domainId, true);
+    else void this.soon({ domain_id: domainId, maker_id: null });
   }
 
-  private async soon(domainId: number): Promise<void> {
-    if (this.going.has(domainId)) {
-      this.going.set(domainId, true);
-      return;
-    }
+  /** Follows what was changed, and what is changed meanwhile. */
+  private async soon({ domain_id: target, maker_id: user }: Due, signal?: AbortSignal): Promise<void> {
     try {
       do {
-        this.going.set(domainId, false);
-        await this.pool.run({ user: null, target: domainId }, () => this.once(domainId));
-      } while (this.going.get(domainId));
+        this.going.set(target, false);
+        await this.pool.run({ user, target }, () => this.once(target), signal);
+      } while (this.going.get(target));
     } catch (error) {
-      this.logger.warn({ domain_id: domainId, err: (error as Error).message }, 'a move is not followed yet');
+      if (!signal?.aborted)
+        this.logger.warn({ domain_id: target, err: (error as Error).message }, 'a move is not followed yet');
     } finally {
-      this.going.delete(domainId);
+      this.going.delete(target);
     }
   }
 

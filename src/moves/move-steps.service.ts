@@ -122,6 +122,7 @@ export class MoveSteps {
     const states = ['planned', 'copied', 'following', 'switched', 'cancelled'] as const;
     return this.step(me, domain, states, [], async (move) => {
       if (move.target_id !== null) await this.mine(me, move);
+      else if (move.state === 'switched') throw errors.conflict('move_no_way_back');
       if (move.state === 'switched') await this.exchanged(me, domain, move, 'cancelled');
       else if (move.state !== 'cancelled') await this.write(me, domain, move, 'cancelled', { running: ENDED });
       if (move.taken_in && move.target_id !== null) await this.service.forget(me, move.target_id);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/platform/database/db.js';
+import { ApprovalsService } from '../../src/records/plans/approvals.service.js';
 import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import type { Answer, Client } from '../support/server.js';
+import { type Answer, applicationOf, type Client } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { startTargets, type Targets } from '../support/targets.js';
 import { addAccount, addDomain, done, ended, made, refused, startWorld, until, type World } from '../support/world.js';
@@ -289,6 +290,19 @@ for (const { kind, skip } of databases('all'))
       const answers = await Promise.all([1, 2].map(() => decide(people.approver.client, plan)));
       assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409]);
       assert.deepEqual(await hosts(), ['race 192.0.2.1']);
+      await clear();
+    });
+
+    it('that a process did not live to carry out is waited for again', async () => {
+      await needs();
+      const plan = waits((await people.writer.client.post(world.records, a('cut-off'))) as Answer);
+      await db.run("UPDATE plans SET state = 'approved', decider = 'gone' WHERE id = ?", [plan.id]);
+      const approvals = applicationOf(world.server.dataDir)?.get(ApprovalsService) as ApprovalsService;
+      await approvals.release();
+      const { state: now, decided_by } = done(await admin.get(`/api/plans/${plan.id}`));
+      assert.deepEqual([now, decided_by], ['waiting', null]);
+      done(await decide(people.approver.client, plan));
+      assert.deepEqual(await hosts(), ['cut-off 192.0.2.1']);
       await clear();
     });
 

@@ -266,6 +266,15 @@ for (const { kind, skip } of databases('all')) {
       assert.equal((await admin.get(`/api/domains/${target}`)).status, 200, 'it was here before');
     });
 
+    it('is not taken back once the old zone was deleted here, but finished', async () => {
+      const one = await zone('files');
+      const target = await one.upTo('switch');
+      assert.equal((await admin.delete(`/api/domains/${target}?force=true`)).status, 200);
+      const { data } = refused(await one.step('cancel'), 409, 409001);
+      assert.equal(data.reason, 'move_no_way_back');
+      assert.equal(done(await one.step('finish')).state, 'done');
+    });
+
     it('takes along what it demands of changes, and is moved by no token where they need an approval', async () => {
       const one = await zone('files');
       const { token } = made(await admin.post('/api/tokens', { name: `mover${count}`, allowed_services: ['*'] }));

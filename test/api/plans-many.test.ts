@@ -298,6 +298,8 @@ for (const { kind, skip } of databases('all'))
       const diffOf = ({ name }: { name: string }) => `--- ${name}\n+++ ${name}\n@@${line} @@\n+t 300 IN A 192.0.2.1\n`;
       assert.equal(await text('text/plain'), diffOf(one) + diffOf(two));
       assert.match(await text('text/markdown'), new RegExp(`^### ${one.name}:.*\\n[^]*\\n### ${two.name}:`));
+      // alone, none of them is
+      refused(await admin.delete(`/api/plans/${plans[0]?.id as number}`), 409, 409001);
       done(await admin.delete(`/api/plans/${id as number}`));
       refused(await admin.delete(`/api/plans/${id as number}`), 409, 409001);
       refused(await apply(id), 409, 409001);

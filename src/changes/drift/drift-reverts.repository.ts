@@ -14,7 +14,7 @@ const PAGE = 500;
 export class DriftRevertsRepository {
   constructor(private readonly db: Db) {}
 
-  /** From now on, or anew, in the name of a maker. */
+  /** From now on, or from now on in the name of another maker. */
   async begin(domainId: number, maker: Maker, at: string, manager: EntityManager): Promise<void> {
     await this.end(domainId, manager);
     await this.db.insert('drift_reverts', { domain_id: domainId, ...maker, created_at: at }, manager);
@@ -38,7 +38,7 @@ export class DriftRevertsRepository {
     return (await this.db.rows<{ domain_id: number }>(sql, [after])).map(({ domain_id }) => domain_id);
   }
 
-  /** Nothing is taken back until somebody sets it anew. @returns 0 where somebody has, or it is held already */
+  /** Nothing is taken back until somebody sets it to another value. @returns 0 where somebody has, or it is held already */
   hold(id: number, reason: string, manager: EntityManager): Promise<number> {
     const sql = 'UPDATE drift_reverts SET hold_reason = ? WHERE id = ? AND hold_reason IS NULL';
     return this.db.run(sql, [reason, id], manager);

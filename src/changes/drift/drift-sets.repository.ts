@@ -127,6 +127,11 @@ export class DriftSetsRepository {
 
 /** A text that names a set. */
 export const nameOf = ({ host, type }: SetName): string => `${type} ${host}`;
+/** The set that such a text names. */
+export function setOf(name: string): SetName {
+  const [type = ''] = name.split(' ', 1);
+  return { type, host: name.slice(type.length + 1) };
+}
 
 const anyOf = (sets: readonly SetName[]): string => sets.map(() => '(host = ? AND type = ?)').join(' OR ');
 const valuesOf = (sets: readonly SetName[]): string[] => sets.flatMap(({ host, type }) => [host, type]);

@@ -10,11 +10,11 @@ import { DomainChanges } from '../../domains/domain-changes.service.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
 import { DomainStateRepository } from '../../domains/domain-state.repository.js';
 import { now } from '../../platform/common/clock.js';
-import { due, turn } from '../../platform/common/turns.js';
+import { due, sifted, turn } from '../../platform/common/turns.js';
 import type { Door } from '../history/change-set.entity.js';
 import type { Step } from '../history/versions.js';
 import { DriftRevertsRepository } from './drift-reverts.repository.js';
-import { DriftSetsRepository, nameOf, type SetName, type StoredSet } from './drift-sets.repository.js';
+import { DriftSetsRepository, nameOf, type SetName, type StoredSet, setOf } from './drift-sets.repository.js';
 
 /** sets that are read at once */
 const BATCH = 500;
@@ -74,7 +74,7 @@ export class DriftSets implements OnModuleInit {
     const ignored = anyOf(ignore);
     const ours = new Set([...there, ...[...own.values()].flatMap(setsOf)].map(nameOf));
     const isTheirs = (set: SetName) => !ours.has(nameOf(set)) && !except.has(set.host) && !ignored(set);
-    const { before, after } = await statesOf(rows, foreign, touched.filter(isTheirs));
+    const { before, after } = await statesOf(rows, foreign, await sifted(touched, isTheirs));
     const known = new Map((await this.sets.those(domain.id, [...before.keys()].map(setOf), manager)).map(named));
     const fresh = [...before].filter(([name, was]) => !known.has(name) && !alike(was, after.get(name) as Row[]));
     const kept = fresh.map(([name, wanted]) => ({ ...setOf(name), wanted }));
@@ -138,20 +138,13 @@ export class DriftSets implements OnModuleInit {
     else {
       const ignored = anyOf(is.ignore);
       const gone: StoredSet[] = [];
-      for await (const page of this.all(id, manager)) gone.push(...page.filter(ignored));
+      for await (const page of this.all(id, manager)) gone.push(...(await sifted(page, ignored)));
       await this.sets.drop(id, gone, manager);
       await this.sets.release(id, manager);
     }
     if (is.mode === 'revert') await this.reverts.begin(id, maker, now(), manager);
     else await this.reverts.end(id, manager);
   }
-}
-
-const SEPARATOR = ' ';
-/** The set that a name of `nameOf` names. */
-function setOf(name: string): SetName {
-  const at = name.indexOf(SEPARATOR);
-  return { type: name.slice(0, at), host: name.slice(at + 1) };
 }
 
 const named = (set: StoredSet): [string, StoredSet] => [nameOf(set), set];

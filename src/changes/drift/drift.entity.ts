@@ -55,7 +55,7 @@ export class DriftRevert {
   /** whose right counts: who set it */
   @Int({ nullable: true }) maker_id!: number | null;
   @Int({ nullable: true }) maker_token_id!: number | null;
-  /** why nothing is taken back, until somebody sets it anew; null: it is */
+  /** why nothing is taken back, until somebody sets it to another value; null: it is */
   @Text({ nullable: true }) hold_reason!: string | null;
   @Utc() created_at!: string;
 }

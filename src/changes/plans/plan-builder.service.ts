@@ -7,7 +7,7 @@ import { changeRulesOf, GUARDS, type GuardKey } from '../../domains/change-rules
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { errors } from '../../platform/common/errors.js';
-import { due, turn } from '../../platform/common/turns.js';
+import { due, sifted, turn } from '../../platform/common/turns.js';
 import { say } from '../../platform/common/words/field-text.js';
 import type { ListOptions } from '../change-sets.js';
 import { baseOf, byHost, rowsAt } from '../edits/base.js';
@@ -68,7 +68,7 @@ export class PlanBuilder {
     const now = { ...(await this.domains.reload(domain.id)), access: domain.access };
     const version = await this.past.newest(domain.id);
     const rows = await this.cache.following(domain.id);
-    return { domain: now, rows: domain.access.rules ? rows.filter(mayRead(me, now)) : rows, version };
+    return { domain: now, rows: domain.access.rules ? await sifted(rows, mayRead(me, now)) : rows, version };
   }
 
   /**

@@ -98,6 +98,12 @@ export class PlansRepository {
     return this.db.run(sql, [id, changeSet]);
   }
 
+  /** The ids of those whose approval has begun and not ended. */
+  async approved(at: string): Promise<number[]> {
+    const sql = "SELECT id FROM plans WHERE state = 'approved' AND expires_at > ?";
+    return (await this.db.rows<{ id: number }>(sql, [at])).map(({ id }) => id);
+  }
+
   /** Discards the plans of a group that are open. */
   async discardGroup(group: number, manager: EntityManager): Promise<void> {
     await this.db.run("UPDATE plans SET state = 'discarded' WHERE group_id = ? AND state = 'open'", [group], manager);

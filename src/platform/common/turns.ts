@@ -24,6 +24,16 @@ export function turn(holds = false): Promise<void> {
   });
 }
 
+/** The items that pass a test, of a list that may be long. */
+export async function sifted<T>(list: readonly T[], test: (one: T) => boolean): Promise<T[]> {
+  const passed: T[] = [];
+  for (const one of list) {
+    if (due()) await turn();
+    if (test(one)) passed.push(one);
+  }
+  return passed;
+}
+
 function next(): void {
   begun = performance.now();
   waiting.shift()?.();

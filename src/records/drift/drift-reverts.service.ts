@@ -311,7 +311,7 @@ export class DriftReverts implements OnModuleInit {
   ): Promise<void> {
     await this.db.transaction(async (manager) => {
       if (!(await this.reverts.hold(id, reason, manager))) return;
-      const text = `Drift of ${name} is not taken back any more: ${reason}. Setting it anew ends this`;
+      const text = `Drift of ${name} is not taken back any more: ${reason}. It goes on when drift is set to another value`;
       await this.makers.tell(manager, { text, domain: name, owner });
       await this.held(manager, { id: domainId, name }, { reason });
     });

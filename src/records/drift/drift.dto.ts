@@ -49,7 +49,7 @@ export class DriftView {
   compared_at!: string | null;
   /** the newest plan that takes differences back and waits for somebody; null: there is none */
   plan_id!: number | null;
-  /** why nothing is taken back until somebody sets `drift` anew; null: it is, where the mode says so */
+  /** why nothing is taken back until somebody sets `drift` to another value; null: it is, where the mode says so */
   hold_reason!: string | null;
 }
 

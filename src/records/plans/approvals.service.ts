@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Caller, type Principal, signedIn } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
@@ -18,8 +18,11 @@ import { Notices } from '../../notifications/notices.service.js';
 import { now } from '../../platform/common/clock.js';
 import { AppError, errors } from '../../platform/common/errors.js';
 import { CODES } from '../../platform/common/words/codes.js';
+import { DatabaseService } from '../../platform/database/database.service.js';
 import { Db } from '../../platform/database/db.js';
+import { Installation } from '../../platform/database/installation.js';
 import { Leases } from '../../platform/database/leases.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
 import { Approvers } from '../../teams/approvers.service.js';
 import { Makers } from '../../tokens/makers.service.js';
 import type { BatchResult } from '../batch/batch.dto.js';
@@ -29,13 +32,18 @@ import { PlansService } from './plans.service.js';
 
 /** ms that two decisions on one plan wait for each other */
 const WAIT_MS = 60_000;
+/** ms between two looks for approvals that were cut off */
+const EVERY_MS = 15_000;
 type Waiting = { plan: Plan; domain: OpenDomain; changes: StoredPlanChange[] };
 
 /** Decides on plans that wait: with the right of who decides to see them, and of who asked to make their changes. */
 @Injectable()
-export class ApprovalsService {
+export class ApprovalsService implements OnModuleInit {
   constructor(
     private readonly db: Db,
+    private readonly database: DatabaseService,
+    private readonly installation: Installation,
+    private readonly jobs: Jobs,
     private readonly leases: Leases,
     private readonly repository: PlansRepository,
     private readonly plans: PlansService,
@@ -44,6 +52,10 @@ export class ApprovalsService {
     private readonly audit: AuditService,
     private readonly notices: Notices,
   ) {}
+
+  onModuleInit(): void {
+    this.jobs.schedule('plans.release', EVERY_MS, () => this.release());
+  }
 
   /**
    * Approves a plan, which is applied in the name of who asked.
@@ -75,6 +87,18 @@ export class ApprovalsService {
         throw error;
       }
     });
+  }
+
+  /** Lets plans wait again whose approval was cut off before anything was done: nobody holds their locks. */
+  async release(): Promise<void> {
+    if (!this.database.open || this.installation.halted) return;
+    for (const id of await this.repository.approved(now())) {
+      const once = () => this.repository.decide(id, 'waiting', UNDECIDED, ['approved']);
+      await this.leases.hold([`plan|${id}`], 0, once).catch((error: unknown) => {
+        // who decides is at it
+        if (!(error instanceof AppError)) throw error;
+      });
+    }
   }
 
   /** Rejects a plan. @throws AppError 403001, 409001 as of `approve` */

@@ -17,7 +17,7 @@ import { anyOf, type Scope, scopeOf } from '../../domains/change-rules/scope.js'
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { now } from '../../platform/common/clock.js';
 import { errors, fieldErrorsOf } from '../../platform/common/errors.js';
-import { due, turn } from '../../platform/common/turns.js';
+import { due, sifted, turn } from '../../platform/common/turns.js';
 import { validList } from '../../platform/common/validation.js';
 import type { FieldError } from '../../platform/common/words/codes.js';
 import { say } from '../../platform/common/words/field-text.js';
@@ -79,14 +79,12 @@ export class PlanTargets {
     const warnings: string[] = [];
     const wanted = await this.wanted(me, domain, place, input, source, warnings);
     const ignored = mode === 'sync' ? anyOf(changeRulesOf(domain).drift.ignore) : () => false;
-    const named = wanted.filter(({ record }) => scope(record));
-    const there = rows.filter(scope);
-    if (named.some(({ record }) => ignored(record)) || there.some(ignored)) warnings.push(IGNORED);
-    const wish = await toward(
-      named.filter(({ record }) => !ignored(record)),
-      there.filter((row) => !ignored(row)),
-      mode === 'sync',
-    );
+    const named = await sifted(wanted, ({ record }) => scope(record));
+    const there = await sifted(rows, scope);
+    const meant = await sifted(named, ({ record }) => !ignored(record));
+    const free = await sifted(there, (row) => !ignored(row));
+    if (meant.length < named.length || free.length < there.length) warnings.push(IGNORED);
+    const wish = await toward(meant, free, mode === 'sync');
     return { ...wish, warnings };
   }
 
@@ -154,11 +152,8 @@ export class PlanTargets {
         wanted.push(...records.map(({ id, state }) => wantedOf(state, id)));
       }
     }
-    return toward(
-      wanted,
-      rows.filter((row) => names.has(nameOf(row))),
-      true,
-    );
+    const there = await sifted(rows, (row) => names.has(nameOf(row)));
+    return toward(wanted, there, true);
   }
 
   /** What takes a change set back, as far as nobody has changed its records since. */

@@ -112,11 +112,12 @@ export class PlansService implements OnModuleInit {
     return planView(me, domain, plan, await this.plans.changes(id));
   }
 
-  /** @throws AppError 404001; 409001 for a plan that has an end */
+  /** @throws AppError 404001; 409001 for a plan that has an end, or is a part of one over many domains */
   async discard(me: Caller, id: number): Promise<void> {
     const { plan, domain } = await this.open(me, id, 'read');
     const state = stateNow(plan);
     if (state !== 'open' && state !== 'waiting') throw errors.conflict('plan_ended', { state });
+    await this.assertFree(plan);
     // who asked may take that back, whatever they may do by now
     const { userId, token } = signedIn(me);
     if (plan.user_id !== userId || (token && token.id !== plan.token_id)) {

@@ -27,8 +27,8 @@ export const CONFLICT_REASONS = {
   plan_ended: say('conflict', 'The plan is {state}: make another one', '该计划的状态是 {state}：请重新创建计划'),
   plan_of_group: say(
     'conflict',
-    'The plan is a part of plan {group} over many domains: apply that one',
-    '该计划是跨多个域名的计划 {group} 的一部分：请应用后者',
+    'The plan is a part of plan {group} over many domains: apply or discard that one',
+    '该计划是跨多个域名的计划 {group} 的一部分：请应用或丢弃后者',
   ),
   plan_not_waiting: say(
     'conflict',
@@ -107,6 +107,11 @@ export const CONFLICT_REASONS = {
     'conflict',
     'The domain of the other account was deleted here: cancel the move',
     '另一账户的域名已在此处删除：请取消迁移',
+  ),
+  move_no_way_back: say(
+    'conflict',
+    'The old zone of the domain was deleted here, and the switch cannot be taken back: finish the move',
+    '该域名的旧区域已在此处删除，无法撤销切换：请完成迁移',
   ),
   move_needs_replace: say(
     'conflict',
