@@ -1,0 +1,5 @@
+import { EntryFrame } from './entry-frame';
+
+export function CallbackScreen() {
+  return <EntryFrame title="Callback">…</EntryFrame>;
+}

@@ -1,0 +1,5 @@
+import { EntryFrame } from './entry-frame';
+
+export function SetupScreen() {
+  return <EntryFrame title="Setup">…</EntryFrame>;
+}
