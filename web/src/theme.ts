@@ -89,7 +89,16 @@ export const theme = createTheme({
     // what is needed says nothing: what is optional says so
     InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
     Loader: Loader.extend({ defaultProps: { type: 'dots' } }),
-    Menu: Menu.extend({ defaultProps: { shadow: 'sm', position: 'bottom-end' } }),
+    // within its landmark, and over the edge of a table; its invisible first stop is no item of a menu
+    Menu: Menu.extend({
+      defaultProps: {
+        shadow: 'sm',
+        position: 'bottom-end',
+        withinPortal: false,
+        floatingStrategy: 'fixed',
+        withInitialFocusPlaceholder: false,
+      },
+    }),
     Notification: Notification.extend({ defaultProps: { withBorder: true } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } }),
