@@ -1,19 +1,36 @@
-// Builds when there is no build or a source file is newer. An image without sources runs the existing build.
+// Builds what is not built or older than its sources: the service, the console. An image without sources runs as built.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 
-const STAMP = 'dist/.built';
+const PARTS = [
+  {
+    script: 'build:service',
+    stamp: 'dist/.built',
+    sources: ['src', 'package-lock.json', 'tsconfig.json', 'nest-cli.json'],
+  },
+  {
+    script: 'build:console',
+    stamp: 'web/dist/.built',
+    sources: [
+      'web/src',
+      'web/public',
+      'web/index.html',
+      'web/vite.config.ts',
+      'package-lock.json',
+      'docs/openapi.json',
+    ],
+  },
+];
 const newest = (path) =>
   statSync(path).isDirectory()
     ? Math.max(...readdirSync(path).map((name) => newest(`${path}/${name}`)))
     : statSync(path).mtimeMs;
 
-if (existsSync('src')) {
-  const sources = Math.max(...['src', 'package-lock.json', 'tsconfig.json', 'nest-cli.json'].map(newest));
-  if (!existsSync(STAMP) || statSync(STAMP).mtimeMs < sources) {
-    process.stderr.write('Building: there is no build, or a source file is newer\n');
-    const { status } = spawnSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
-    if (status !== 0) process.exit(status ?? 1);
-    writeFileSync(STAMP, '');
-  }
+for (const { script, stamp, sources } of PARTS) {
+  if (!existsSync(sources[0])) continue;
+  if (existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map(newest))) continue;
+  process.stderr.write(`Building (${script}): there is no build, or a source file is newer\n`);
+  const { status } = spawnSync('npm', ['run', '--silent', script], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+  writeFileSync(stamp, '');
 }

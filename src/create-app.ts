@@ -7,11 +7,12 @@ import compression from 'compression';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { FailedChanges } from './audit/failed-changes.service.js';
+import { cookieSessions } from './auth/sessions/session-cookie.js';
+import { serveConsole } from './http/console.js';
 import { deadlines } from './http/deadline.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { observed } from './http/observed.js';
 import { describeApi } from './http/openapi.js';
-import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
 import { KeptAnswers } from './idempotency/kept-answers.service.js';
 import { type Logger, nestLogger } from './platform/common/logger.js';
@@ -26,6 +27,7 @@ import { parseBody, protocolsOf, speaking } from './platform/http/protocol.js';
 import { Metrics } from './platform/metrics/metrics.js';
 import { metricsHandler } from './platform/metrics/metrics-server.js';
 import { Traces } from './platform/traces/traces.js';
+import { SettingsService } from './settings/settings.service.js';
 
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
@@ -84,6 +86,7 @@ export async function createApp(
   app.use(deadlines(config.requestDeadlineMs));
   app.use(observed(config, metrics, app.get(Traces), logger));
   app.use(apiHeaders);
+  app.use('/api', cookieSessions(config));
   app.use(compression({ threshold: COMPRESSED_FROM }));
   // before `options`, which ends a preflight
   if (config.corsOrigins.length) app.enableCors({ ...CORS, origin: config.corsOrigins });
@@ -106,13 +109,22 @@ export async function createApp(
     customSiteTitle: 'Zoneward API',
   });
   const front: Express = app.getHttpAdapter().getInstance();
-  // until there is a console, the root redirects to the API page
-  front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
-  servePages(front);
+  // who asks for no page is led to that of the API
+  const page = serveConsole(
+    front,
+    config,
+    app.get(SettingsService),
+    foreign.map(({ prefix }) => prefix),
+    logger,
+  );
+  front.get('/', (request, response) =>
+    page(request, response, () => response.redirect(302, `${config.basePath}/api/docs`)),
+  );
   if (config.metrics.on) front.get('/metrics', metricsHandler(config, metrics));
   if (config.metrics.on || config.metrics.port) metrics.measureProcess(VERSION);
   await app.init();
   // Nest answers unknown paths below /api; elsewhere Express would answer with HTML
+  front.use(page);
   const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService), app.get(KeptAnswers), logger);
   const answer = (error: unknown, request: Request, response: Response) =>
     void filter.catch(error, new ExecutionContextHost([request, response])).catch((err) => {

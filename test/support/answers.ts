@@ -139,12 +139,12 @@ interface Answers {
   'DELETE /api/tokens/{id}': null;
   'PATCH /api/tokens/{id}/status': TokenView;
   'POST /api/users/{id}/explain': Explanation;
-  'POST /api/auth/login': LoginResult;
-  'POST /api/auth/second-factor': LoginResult;
+  'POST /api/auth/login': Required<LoginResult>;
+  'POST /api/auth/second-factor': Required<LoginResult>;
   'POST /api/auth/register': UserView;
   'GET /api/auth/me': UserView;
   'POST /api/auth/logout': null;
-  'POST /api/auth/refresh': TokenResult;
+  'POST /api/auth/refresh': Required<TokenResult>;
   'POST /api/auth/password': null;
   'POST /api/auth/password-reset': null;
   'POST /api/auth/password-reset/confirm': null;
@@ -164,7 +164,7 @@ interface Answers {
   'PATCH /api/auth/webauthn/{id}': PasskeyView;
   'DELETE /api/auth/webauthn/{id}': null;
   'POST /api/auth/webauthn/login/start': PasskeyStart;
-  'POST /api/auth/webauthn/login/finish': LoginResult;
+  'POST /api/auth/webauthn/login/finish': Required<LoginResult>;
   'GET /api/security/profile': ProfileView;
   'PUT /api/security/profile': ProfileView;
   'POST /api/security/email-code': null;

@@ -1,7 +1,8 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
+import type { Response } from 'express';
 import {
   ACCESS,
   type AccessRule,
@@ -16,11 +17,14 @@ import {
 import { domainReference } from '../../dns/domain-reference.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
 import { timeMs } from '../../platform/common/clock.js';
-import { errors } from '../../platform/common/errors.js';
+import { AppError, errors } from '../../platform/common/errors.js';
+import type { Config } from '../../platform/config/config.js';
+import { CONFIG } from '../../platform/config/config.module.js';
 import { DatabaseService } from '../../platform/database/database.service.js';
 import { Installation } from '../../platform/database/installation.js';
 import { isForeign } from '../../platform/http/protocol.js';
 import { UsersService } from '../../users/users.service.js';
+import { dropSessionCookie } from '../sessions/session-cookie.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { credentialOf, isApiToken } from './strategies.js';
 import { Tickets } from './tickets.service.js';
@@ -63,6 +67,7 @@ export class AccessGuard implements CanActivate {
     private readonly key: SigningKey,
     private readonly installation: Installation,
     private readonly tickets: Tickets,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -105,7 +110,13 @@ export class AccessGuard implements CanActivate {
     // loaded here first: Passport would turn a failure to read the key (the database is down) into 401
     if (!token) await (credential ? this.key.of(credential) : this.key.get());
     // Passport sets request.user, or handleRequest throws
-    await (token ? this.apiToken : this.jwt).canActivate(context);
+    try {
+      await (token ? this.apiToken : this.jwt).canActivate(context);
+    } catch (error) {
+      const ended = error instanceof AppError && error.status === 401;
+      if (ended) dropSessionCookie(request, context.switchToHttp().getResponse<Response>(), this.config);
+      throw error;
+    }
     return request.user as Principal;
   }
 

@@ -1,14 +1,18 @@
-import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { Access, type Caller, Fails, Me, Role } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import { alsoJudge } from '../../platform/common/validation.js';
+import type { Config } from '../../platform/config/config.js';
+import { CONFIG } from '../../platform/config/config.module.js';
 import { UserView } from '../../users/user.dto.js';
 import { UsersService } from '../../users/users.service.js';
 import { SecondFactorInput } from '../oauth/oauth-login.dto.js';
 import { OauthLogin } from '../oauth/oauth-login.service.js';
 import { PasswordInput, ResetConfirmInput, ResetInput } from '../password/password.dto.js';
 import { PasswordService } from '../password/password.service.js';
+import { AnswersToken, dropSessionCookie } from '../sessions/session-cookie.js';
 import { LoginResult } from '../sessions/sessions.dto.js';
 import { LoginInput, RegisterInput, TokenResult } from './login.dto.js';
 import { LoginService } from './login.service.js';
@@ -21,6 +25,7 @@ export class AuthController {
     private readonly oauth: OauthLogin,
     private readonly passwords: PasswordService,
     private readonly users: UsersService,
+    @Inject(CONFIG) private readonly config: Config,
   ) {
     alsoJudge(RegisterInput, (input) => users.problems(input, Role.User));
   }
@@ -36,6 +41,7 @@ export class AuthController {
   @Access({ public: true, rate: 'login' })
   @Fails('secondFactor', 'unauthenticated', 'forbidden', 'locked')
   @Audited('auth.login_failed')
+  @AnswersToken()
   login(@Body() body: LoginInput, @Me() me: Caller): Promise<LoginResult> {
     return this.logins.login(body, me);
   }
@@ -50,6 +56,7 @@ export class AuthController {
   @Access({ public: true, rate: 'login' })
   @Fails('secondFactor', 'unauthenticated', 'locked')
   @Audited('auth.login_failed')
+  @AnswersToken()
   secondFactor(@Body() body: SecondFactorInput, @Me() me: Caller): Promise<LoginResult> {
     return this.oauth.secondFactor(body, me);
   }
@@ -73,13 +80,18 @@ export class AuthController {
     return this.logins.me(me);
   }
 
-  /** Ends this session. */
+  /** Ends this session, and removes its cookie. */
   @Post('logout')
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
   @Audited('auth.logout')
-  logout(@Me() me: Caller): Promise<void> {
-    return this.logins.logout(me);
+  async logout(
+    @Me() me: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<void> {
+    await this.logins.logout(me);
+    dropSessionCookie(request, response, this.config);
   }
 
   /** The next JWT of this session. A session ends at last when its absolute life does, refreshed or not. */
@@ -87,6 +99,7 @@ export class AuthController {
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
   @Audited('auth.refresh')
+  @AnswersToken()
   refresh(@Me() me: Caller): Promise<TokenResult> {
     return this.logins.refresh(me);
   }

@@ -19,8 +19,10 @@ export class LoginInput extends Codes {
 }
 
 export class TokenResult {
-  /** user JWT for `Authorization: Bearer` */
-  token!: string;
+  /** user JWT for `Authorization: Bearer`; left out where it is put into the cookie */
+  token?: string;
+  /** when the JWT in the cookie ends: `POST /api/auth/refresh` renews it; left out beside `token` */
+  expires_at?: string;
 }
 
 export class RegisterInput {

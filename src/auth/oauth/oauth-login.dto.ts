@@ -5,8 +5,10 @@ import { Codes } from '../second-factor/second-factor.dto.js';
 
 /** `token` and `user` of a login, or `bound` of a binding. */
 export class OauthResult {
-  /** user JWT for `Authorization: Bearer` */
+  /** user JWT for `Authorization: Bearer`; left out where it is put into the cookie */
   token?: string;
+  /** when the JWT in the cookie ends: `POST /api/auth/refresh` renews it; left out beside `token` */
+  expires_at?: string;
   user?: UserView;
   /** true: the sign-in was bound to the account that began */
   bound?: boolean;

@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
+import { AnswersToken } from '../sessions/session-cookie.js';
 import { BrowserFlows } from './browser-flows.service.js';
 import { AuthorizationUrl, OauthCallback, OauthStart, OauthStatus } from './oauth.dto.js';
 import { OauthService } from './oauth.service.js';
@@ -54,6 +55,7 @@ export class OauthController {
   @Access({ public: true, rate: 'public' })
   @Fails('secondFactor', 'unauthenticated', 'forbidden', 'notFound', 'conflict', 'provider')
   @Audited('oauth.callback')
+  @AnswersToken()
   callback(
     @Body() body: OauthCallback,
     @Me() me: Caller,

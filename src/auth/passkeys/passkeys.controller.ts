@@ -7,6 +7,7 @@ import { PageQuery } from '../../platform/common/paging.dto.js';
 import { answerShort } from '../../platform/common/short-lists.js';
 import { IdPipe } from '../../platform/common/validation.js';
 import { Proof } from '../second-factor/second-factor.dto.js';
+import { AnswersToken } from '../sessions/session-cookie.js';
 import { LoginResult } from '../sessions/sessions.dto.js';
 import { PasskeyLoginService } from './passkey-login.service.js';
 import {
@@ -119,6 +120,7 @@ export class PasskeysController {
   @Access({ public: true, rate: 'public' })
   @Fails('unauthenticated', 'forbidden', 'conflict')
   @Audited('auth.login_failed')
+  @AnswersToken()
   loginFinish(@Body() body: PasskeyLoginFinish, @Me() me: Caller): Promise<LoginResult> {
     return this.logins.finish(body, me);
   }

@@ -2,8 +2,10 @@ import { UserView } from '../../users/user.dto.js';
 import type { Shown } from './sessions.service.js';
 
 export class LoginResult {
-  /** user JWT for `Authorization: Bearer` */
-  token!: string;
+  /** user JWT for `Authorization: Bearer`; left out where it is put into the cookie */
+  token?: string;
+  /** when the JWT in the cookie ends: `POST /api/auth/refresh` renews it; left out beside `token` */
+  expires_at?: string;
   user!: UserView;
 }
 

@@ -159,6 +159,11 @@ export const ACCESS_REASONS = {
     '只有 API 令牌才能查询自身权限；GET /api/tokens 可列出您的令牌',
   ),
   registration_off: say('forbidden', 'Registration is off', '注册功能已关闭'),
+  foreign_page: say(
+    'forbidden',
+    'A page of another address may not use the session of this one; behind a proxy set BASE_URL to the public address',
+    '其他地址的页面不能使用此处的会话；如在代理之后，请将 BASE_URL 设为公开地址',
+  ),
   sign_in_network: say('forbidden', 'Signing in is not allowed from your network', '不允许从您的网络登录'),
   fresh_second_factor_needed: say(
     'forbidden',

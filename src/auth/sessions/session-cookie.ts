@@ -1,0 +1,122 @@
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import type { CookieOptions, NextFunction, Request, Response } from 'express';
+import { map, type Observable } from 'rxjs';
+import { timeMs } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
+import type { Config } from '../../platform/config/config.js';
+import { CONFIG } from '../../platform/config/config.module.js';
+
+/** By this header a page of ours says that its session is in the cookie. CORS allows it to no page of others. */
+const HEADER = 'x-zoneward-session';
+const PLAIN = 'zoneward_session';
+/** With this prefix, on https, browsers let neither other hosts nor plain http pages set the cookie. */
+const SECURE = `__Host-${PLAIN}`;
+
+type Public = Pick<Config, 'baseUrl' | 'basePath'>;
+
+const asksForCookie = (request: Request): boolean => request.headers[HEADER] === 'cookie';
+
+/** Whether the browser speaks https to us: its origin says so, or the host is that of an https BASE_URL. */
+function isSecure({ headers }: Request, { baseUrl }: Public): boolean {
+  if (headers.origin) return headers.origin.startsWith('https:');
+  return Boolean(baseUrl?.startsWith('https:')) && new URL(baseUrl as string).host === headers.host;
+}
+
+const nameOf = (secure: boolean) => (secure ? SECURE : PLAIN);
+
+const optionsOf = (secure: boolean, { basePath }: Public): CookieOptions => ({
+  httpOnly: true,
+  sameSite: 'strict',
+  secure,
+  // the prefix requires the root; else the cookie is sent to the API only
+  path: secure ? '/' : `${basePath}/api`,
+});
+
+function readCookie(request: Request, settings: Public): string | null {
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  const value = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  const found = value(SECURE) ?? (isSecure(request, settings) ? undefined : value(PLAIN));
+  return found && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(found) ? found : null;
+}
+
+/** @throws AppError 403001 when the page that sends the request is not of this service */
+function assertOurPage({ headers }: Request, { baseUrl }: Public): void {
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin') return;
+  const own = [headers.host, baseUrl ? new URL(baseUrl).host : undefined];
+  const { origin } = headers;
+  const foreign = origin !== undefined && !(URL.canParse(origin) && own.includes(new URL(origin).host));
+  if (site !== undefined || foreign) throw errors.forbidden('foreign_page');
+}
+
+/**
+ * Middleware that signs requests in by the cookie of a session: those without `Authorization` that say so by
+ * `X-Zoneward-Session: cookie`. The cookie alone is nobody.
+ */
+export const cookieSessions =
+  (settings: Public) =>
+  (request: Request, _response: Response, next: NextFunction): void => {
+    if (!asksForCookie(request)) {
+      next();
+      return;
+    }
+    assertOurPage(request, settings);
+    const token = request.headers.authorization === undefined ? readCookie(request, settings) : null;
+    if (token) request.headers.authorization = `Bearer ${token}`;
+    next();
+  };
+
+/** Removes the cookie from the browser that sent it. */
+export function dropSessionCookie(request: Request, response: Response, settings: Public): void {
+  if (!asksForCookie(request)) return;
+  const secure = isSecure(request, settings);
+  response.clearCookie(nameOf(secure), optionsOf(secure, settings));
+}
+
+interface WithToken {
+  token?: string;
+}
+
+/** Puts the JWT of an answer into the cookie, and its end in its place, where the request asks for that. */
+@Injectable()
+class SessionCookieInterceptor implements NestInterceptor {
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (!asksForCookie(request)) return next.handle();
+    const response = context.switchToHttp().getResponse<Response>();
+    return next.handle().pipe(map((answer: WithToken) => this.moved(answer, request, response)));
+  }
+
+  private moved({ token, ...rest }: WithToken, request: Request, response: Response): object {
+    if (token === undefined) return rest;
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+    const secure = isSecure(request, this.config);
+    const maxAge = Math.max(0, exp * 1000 - timeMs());
+    response.cookie(nameOf(secure), token, { ...optionsOf(secure, this.config), maxAge });
+    return { ...rest, expires_at: new Date(exp * 1000).toISOString() };
+  }
+}
+
+/** Of routes that answer the JWT of a session: `X-Zoneward-Session: cookie` has it put into a cookie instead. */
+export const AnswersToken = () =>
+  applyDecorators(
+    UseInterceptors(SessionCookieInterceptor),
+    ApiHeader({
+      name: 'X-Zoneward-Session',
+      required: false,
+      description:
+        '`cookie`: the JWT is put into an HttpOnly cookie, and the answer has `expires_at` in place of `token`',
+      schema: { type: 'string', enum: ['cookie'] },
+    }),
+  );

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import sirv from 'sirv';
+import type { Logger } from '../platform/common/logger.js';
+import type { Config } from '../platform/config/config.js';
+import type { SettingsService } from '../settings/settings.service.js';
+
+/** Where `npm run build` puts the console. */
+const FILES = join(import.meta.dirname, '../../../web/dist');
+
+const ASSETS = /^\/(assets\/|scheme\.js$|favicon\.svg$)/;
+/** below these no page is served, whatever the request accepts */
+const NO_PAGES = ['/api', '/health', '/metrics', '/assets'];
+
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const policyOf = (nonce: string, images: string): string =>
+  [
+    "default-src 'self'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    `img-src 'self' data:${images}`,
+    "object-src 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'self'",
+    "form-action 'self'",
+  ].join('; ');
+
+/** The origin of the background image for the policy of the page, with a blank before it; '' where there is none. */
+async function imageOrigin(settings: SettingsService): Promise<string> {
+  // before the setup, and while the database is down, the page is shown all the same
+  const image = await settings.read('general').then(
+    (general) => general.background_image,
+    () => null,
+  );
+  return image && URL.canParse(image) && /^https?:/.test(image) ? ` ${new URL(image).origin}` : '';
+}
+
+const isBelow = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
+
+/**
+ * Serves the files of the console, and makes the middleware that answers its page: to a GET that accepts HTML, at any
+ * address that is not of an API. The addresses of screens are the console's own.
+ * @param foreign prefixes of foreign protocols
+ */
+export function serveConsole(
+  front: Express,
+  { basePath }: Config,
+  settings: SettingsService,
+  foreign: string[],
+  logger: Logger,
+): RequestHandler {
+  const index = join(FILES, 'index.html');
+  if (!existsSync(index)) {
+    logger.warn({ path: FILES }, 'the console was not built, and is not served');
+    return (_request, _response, next) => next();
+  }
+  const files = sirv(FILES, {
+    brotli: true,
+    gzip: true,
+    etag: true,
+    extensions: [],
+    setHeaders: (response, path) =>
+      response.setHeader('Cache-Control', path.startsWith('/assets/') ? FOR_EVER : 'no-cache'),
+  });
+  front.use((request: Request, response: Response, next: NextFunction) => {
+    if (ASSETS.test(request.path)) files(request, response, next);
+    else next();
+  });
+  const html = readFileSync(index, 'utf8').replaceAll('__BASE__', `${basePath}/`);
+  const noPages = [...NO_PAGES, ...foreign];
+  const isPage = ({ method, path, headers }: Request) =>
+    (method === 'GET' || method === 'HEAD') &&
+    (headers.accept ?? '').includes('text/html') &&
+    !noPages.some((prefix) => isBelow(path, prefix));
+  const answer = async (response: Response) => {
+    const nonce = randomBytes(16).toString('base64');
+    response.setHeader('Content-Security-Policy', policyOf(nonce, await imageOrigin(settings)));
+    // never 304: the nonce of an old page would not be that of the new header
+    response.type('html').send(html.replaceAll('__NONCE__', nonce));
+  };
+  return (request, response, next) => {
+    if (isPage(request)) answer(response).catch(next);
+    else next();
+  };
+}

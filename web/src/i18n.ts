@@ -1,0 +1,65 @@
+import i18n, { type BackendModule } from 'i18next';
+import { initReactI18next } from 'react-i18next';
+
+export const LANGUAGES = { en: 'English', zh: '简体中文' } as const;
+export type Language = keyof typeof LANGUAGES;
+
+const KEPT = 'zoneward.language';
+const files = import.meta.glob<{ default: Record<string, unknown> }>('./locales/*/*.json');
+
+/** Words are loaded by language and area, when a screen of the area is opened. */
+const backend: BackendModule = {
+  type: 'backend',
+  init() {},
+  read(language, namespace, done) {
+    const load = files[`./locales/${language}/${namespace}.json`];
+    if (!load) return done(new Error(`no words: ${language}/${namespace}`), null);
+    load().then(
+      (words) => done(null, words.default),
+      (error) => done(error, null),
+    );
+  },
+};
+
+const isLanguage = (text: string | null | undefined): text is Language => text === 'en' || text === 'zh';
+
+/** The language that was chosen here, or null. */
+export function chosenLanguage(): Language | null {
+  try {
+    const kept = localStorage.getItem(KEPT);
+    return isLanguage(kept) ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+const ofBrowser = (): Language => (navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en');
+
+/** Shows the console in this language from now on. */
+export async function chooseLanguage(language: Language): Promise<void> {
+  try {
+    localStorage.setItem(KEPT, language);
+  } catch {
+    // storage is refused: until the page is left
+  }
+  await i18n.changeLanguage(language);
+}
+
+i18n.on('languageChanged', (language) => {
+  document.documentElement.lang = language === 'zh' ? 'zh-Hans' : 'en';
+});
+
+export const ready = i18n
+  .use(backend)
+  .use(initReactI18next)
+  .init({
+    lng: chosenLanguage() ?? ofBrowser(),
+    supportedLngs: Object.keys(LANGUAGES),
+    fallbackLng: false,
+    ns: ['common', 'shell', 'session'],
+    defaultNS: 'common',
+    interpolation: { escapeValue: false },
+    react: { useSuspense: true },
+  });
+
+export default i18n;

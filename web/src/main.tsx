@@ -1,0 +1,34 @@
+import './styles/first.css';
+import './styles/own.css';
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { setNonce } from 'get-nonce';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/query';
+import { ready } from './i18n';
+import { router } from './router';
+import { cssVariables, theme } from './theme';
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+setNonce(nonce);
+// the key is that of public/scheme.js
+const scheme = localStorageColorSchemeManager({ key: 'zoneward.scheme' });
+
+await ready;
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariables}
+        getStyleNonce={() => nonce}
+        colorSchemeManager={scheme}
+        defaultColorScheme="auto"
+      >
+        <RouterProvider router={router} />
+      </MantineProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,12 @@
+import { useTranslation } from 'react-i18next';
+import { Empty } from '~/components/state-block';
+import { DomainFrame } from '~/screens/domains/domain-frame';
+
+export function HistoryScreen() {
+  const { t } = useTranslation('history');
+  return (
+    <DomainFrame>
+      <Empty title={t('title')} text={t('about')} />
+    </DomainFrame>
+  );
+}

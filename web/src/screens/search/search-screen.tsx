@@ -1,0 +1,12 @@
+import { useTranslation } from 'react-i18next';
+import { Screen } from '~/components/screen';
+import { Empty } from '~/components/state-block';
+
+export function SearchScreen() {
+  const { t } = useTranslation('search');
+  return (
+    <Screen title={t('title')}>
+      <Empty title={t('title')} text={t('about')} />
+    </Screen>
+  );
+}

@@ -1,0 +1,69 @@
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { client, quietClient } from '~/api/client';
+import { ApiError } from '~/api/errors';
+import { queryClient } from '~/api/query';
+import type { components } from '~/api/schema';
+import { chooseLanguage, chosenLanguage } from '~/i18n';
+
+type Schemas = components['schemas'];
+export type User = Schemas['UserView'];
+export type SignedIn = Schemas['LoginResult'];
+
+/** Ranks: each may do what those before it may. */
+export const Role = { User: 1, Admin: 2, Super: 3 } as const;
+
+/** What a page needs once somebody has signed in. */
+export const bootstrapOptions = queryOptions({
+  queryKey: ['get', '/api/bootstrap', {}],
+  queryFn: async ({ signal }) => (await quietClient.GET('/api/bootstrap', { signal })).data as Schemas['BootstrapView'],
+  staleTime: 60_000,
+});
+
+/** What is shown to strangers: name, language, ways to sign in. */
+export const siteOptions = queryOptions({
+  queryKey: ['get', '/api/site', {}],
+  queryFn: async ({ signal }) => (await quietClient.GET('/api/site', { signal })).data as Schemas['SiteView'],
+  staleTime: 60_000,
+});
+
+/** Who is signed in, and what everybody may know of the settings. Only below the shell. */
+export const useBootstrap = () => useSuspenseQuery(bootstrapOptions).data;
+export const useMe = (): User => useBootstrap().me;
+
+/** Whether the user has at least this role. */
+export const useMay = (role: number): boolean => useMe().role >= role;
+
+let renewal: ReturnType<typeof setTimeout> | undefined;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Renews the cookie at half of its life, as long as the page is open. */
+export function renewBefore(expiresAt: string | undefined): void {
+  clearTimeout(renewal);
+  if (!expiresAt) return;
+  const half = (Date.parse(expiresAt) - Date.now()) / 2;
+  renewal = setTimeout(() => void renew(), Math.min(LONGEST_TIMER_MS, Math.max(10_000, half)));
+}
+
+/** Renews the cookie now. A failure is no matter: the next request tells of an ended session. */
+export async function renew(): Promise<void> {
+  try {
+    const { data } = await quietClient.POST('/api/auth/refresh');
+    renewBefore(data?.expires_at);
+  } catch (error) {
+    if (!(error instanceof ApiError)) renewal = setTimeout(() => void renew(), 60_000);
+  }
+}
+
+/** The language of the profile, unless another one was chosen in this browser. */
+export async function applyProfile({ profile }: Schemas['BootstrapView']): Promise<void> {
+  if (chosenLanguage() === null) await chooseLanguage(profile.language);
+}
+
+/** Ends the session and forgets all that was read. */
+export async function signOut(): Promise<void> {
+  clearTimeout(renewal);
+  await client.POST('/api/auth/logout').catch((error) => {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+  });
+  queryClient.clear();
+}

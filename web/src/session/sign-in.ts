@@ -1,0 +1,55 @@
+import { quietClient } from '~/api/client';
+import { ApiError } from '~/api/errors';
+import type { components } from '~/api/schema';
+import { renewBefore, type SignedIn } from './session';
+
+type Codes = { totpCode?: string; recoveryCode?: string };
+
+/** What a code is: six digits are of the app, all else is a recovery code. */
+export const codeOf = (text: string): Codes => {
+  const code = text.trim();
+  return /^\d{6}$/.test(code) ? { totpCode: code } : { recoveryCode: code };
+};
+
+/** Whether a second factor is to be shown, as the failure of a sign-in says. */
+export const needsCode = (error: unknown): error is ApiError => error instanceof ApiError && error.code === -2;
+
+function signedIn(data: unknown): SignedIn {
+  const result = data as SignedIn;
+  renewBefore(result.expires_at);
+  return result;
+}
+
+export async function signInByPassword(username: string, password: string, code?: string): Promise<SignedIn> {
+  const body = { username, password, ...(code && codeOf(code)) };
+  return signedIn((await quietClient.POST('/api/auth/login', { body })).data);
+}
+
+export async function finishBySecondFactor(challenge_id: string, code: string): Promise<SignedIn> {
+  const body = { challenge_id, ...codeOf(code) };
+  return signedIn((await quietClient.POST('/api/auth/second-factor', { body })).data);
+}
+
+/** Whether this browser can use passkeys here: only at https and localhost. */
+export const passkeysWork = (): boolean => window.isSecureContext && 'PublicKeyCredential' in window;
+
+/**
+ * Signs in by a passkey.
+ * @param autofill offers the passkeys in the list of the name field, and waits there
+ * @returns null when it was called off
+ */
+export async function signInByPasskey(autofill: boolean): Promise<SignedIn | null> {
+  const { browserSupportsWebAuthnAutofill, startAuthentication } = await import('@simplewebauthn/browser');
+  if (autofill && !(await browserSupportsWebAuthnAutofill())) return null;
+  const { data } = await quietClient.POST('/api/auth/webauthn/login/start', { body: {} });
+  const { challenge_id, options } = data as components['schemas']['PasskeyStart'];
+  let response: Awaited<ReturnType<typeof startAuthentication>>;
+  try {
+    response = await startAuthentication({ optionsJSON: options as never, useBrowserAutofill: autofill });
+  } catch {
+    // the user closed the dialog, or another ceremony took its place
+    return null;
+  }
+  const body = { challenge_id, response: response as never };
+  return signedIn((await quietClient.POST('/api/auth/webauthn/login/finish', { body })).data);
+}
