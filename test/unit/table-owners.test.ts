@@ -77,6 +77,7 @@ const READS: Record<string, Record<string, string>> = {
   },
   'changes/history/past.repository.ts': {
     dns_records: 'what a version held is found from the rows of now, in one statement with the changes since',
+    domains: 'the records of now are counted in the same statement as the changes since',
   },
   'teams/team-members.repository.ts': { users: 'members are listed, sorted and searched by their names' },
   'teams/teams.repository.ts': {

@@ -38,7 +38,7 @@ export class DriftRevertsRepository {
     return (await this.db.rows<{ domain_id: number }>(sql, [after])).map(({ domain_id }) => domain_id);
   }
 
-  /** Nothing is taken back until somebody sets it to another value. @returns 0 where somebody has, or it is held already */
+  /** Nothing is taken back until somebody sets another value. @returns 0 where somebody has, or it is held already */
   hold(id: number, reason: string, manager: EntityManager): Promise<number> {
     const sql = 'UPDATE drift_reverts SET hold_reason = ? WHERE id = ? AND hold_reason IS NULL';
     return this.db.run(sql, [reason, id], manager);
