@@ -23,6 +23,8 @@ interface Props {
 }
 
 const PRESETS = [60, 300, 3600, 86_400];
+/** A bound that nobody meets needs not be said. */
+const LONG_S = 366 * 86_400;
 
 /** `2030-05-01T12:00` of here, for the field of a time. */
 function localTime(iso: string | null): string {
@@ -117,7 +119,9 @@ export function RecordForm(props: Props) {
     event.preventDefault();
   };
   const hints = [
-    t('form.ttlRange', { min: shortTtl(can.min_ttl), max: shortTtl(can.max_ttl) }),
+    can.max_ttl > LONG_S
+      ? t('form.ttlFrom', { min: shortTtl(can.min_ttl) })
+      : t('form.ttlRange', { min: shortTtl(can.min_ttl), max: shortTtl(can.max_ttl) }),
     can.granularity === 'rrset' && t('form.ttlOfSet'),
     !can.toggle && t('form.noToggle'),
     !can.remark && t('form.remarkHere'),
@@ -130,7 +134,7 @@ export function RecordForm(props: Props) {
           label={t('form.host')}
           name="host"
           size="sm"
-          ff="monospace"
+          classNames={{ input: 'zw-mono' }}
           placeholder="www"
           spellCheck={false}
           autoComplete="off"
@@ -153,7 +157,7 @@ export function RecordForm(props: Props) {
             size="sm"
             className={classes.narrow}
             inputMode="numeric"
-            ff="monospace"
+            classNames={{ input: 'zw-mono' }}
             value={fields.priority ?? ''}
             error={errors.priority}
             onChange={(event) => {
@@ -182,7 +186,7 @@ export function RecordForm(props: Props) {
           <TextInput
             label={t('form.ttl')}
             size="sm"
-            ff="monospace"
+            classNames={{ input: 'zw-mono' }}
             placeholder={t('form.ttlDefault')}
             value={ttl}
             error={errors.ttl}
@@ -214,7 +218,7 @@ export function RecordForm(props: Props) {
             size="sm"
             className={classes.narrow}
             inputMode="numeric"
-            ff="monospace"
+            classNames={{ input: 'zw-mono' }}
             value={fields.weight ?? ''}
             error={errors.weight}
             onChange={(event) => {
@@ -268,7 +272,7 @@ export function RecordForm(props: Props) {
         />
       </div>
       <p className={classes.hint}>{hints.join(' · ')}</p>
-      <Group justify="space-between" gap="xs" mt={8}>
+      <Group justify="space-between" gap="sm" mt={8}>
         <div role="alert">
           {errors.record && (
             <Text fz="sm" c="var(--mantine-color-error)">
@@ -276,7 +280,7 @@ export function RecordForm(props: Props) {
             </Text>
           )}
         </div>
-        <Group gap="xs">
+        <Group gap="sm">
           <Button variant="default" onClick={onCancel}>
             {t('form.cancel')}
           </Button>

@@ -6,7 +6,7 @@ import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
 import { notifyDone } from '~/components/notify';
 import { Empty, Failure, Loading, Stale } from '~/components/state-block';
-import { useKeys } from '~/shell/keys';
+import { useKeys, useKeyWords } from '~/shell/keys';
 import { useUrlState } from '~/state/use-url-state';
 import { BulkBar } from './bulk-bar';
 import { checkOf } from './check-record';
@@ -54,7 +54,7 @@ const TYPING_MS = 60;
 
 export function RecordsPart({ domain, tray, isKept, set, publish, planTray, planDocument }: Props) {
   const { t } = useTranslation('zone');
-  const [url, setUrl] = useUrlState({ q: '', sort: '', by: 'record', view: 'records' });
+  const [url, setUrl] = useUrlState({ q: '', sort: 'host', by: 'record', view: 'records' });
   const [text, setText] = useState(url.q);
   const [asked, setAsked] = useState(url.q);
   const [chosen, setChosen] = useState<ReadonlyMap<number, RecordRow>>(new Map());
@@ -133,6 +133,21 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
     n: begin,
     p: () => tray.edits.length > 0 && !tray.publishing && planTray(),
   });
+
+  useKeyWords(
+    useMemo(
+      () => [
+        ...(['n', 'p'] as const).map((key) => ({ key, words: t(`keys.${key}`) })),
+        { key: 'e', words: t('keys.edit') },
+        { key: 'Del d', words: t('keys.delete') },
+        { key: 't', words: t('keys.toggle') },
+        { key: 'u', words: t('keys.withdraw') },
+        { key: 'Space x', words: t('keys.choose') },
+        { key: '⇧ ↑ ↓', words: t('keys.range') },
+      ],
+      [t],
+    ),
+  );
 
   const form = open && types.length > 0 && (
     <RecordForm

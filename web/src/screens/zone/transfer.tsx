@@ -76,7 +76,7 @@ export function ImportDialog({
           <Textarea
             label={t('import.text')}
             description={t('import.textHint')}
-            ff="monospace"
+            classNames={{ input: 'zw-mono' }}
             rows={10}
             spellCheck={false}
             value={text}
@@ -89,7 +89,7 @@ export function ImportDialog({
               <Radio value="sync" size="xs" label={t('import.sync')} />
             </Stack>
           </Radio.Group>
-          <Group justify="flex-end" gap="xs">
+          <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={onClose}>
               {t('form.cancel')}
             </Button>

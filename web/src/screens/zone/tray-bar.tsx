@@ -44,7 +44,15 @@ export function TrayBar({ tray, isKept, onPublish, onEdit, onWithdraw, onShow }:
                 <div className={classes.edit}>
                   <DiffView
                     label={`${host} ${type}`}
-                    changes={[{ op: before ? (after ? 'update' : 'delete') : 'create', host, type, before, after }]}
+                    changes={[
+                      {
+                        op: before ? (after ? 'update' : 'delete') : 'create',
+                        host,
+                        type,
+                        before,
+                        after: after && { ...after, ...(after.ttl === 0 && { ttl: undefined }) },
+                      },
+                    ]}
                   />
                 </div>
                 {after && (
@@ -90,7 +98,7 @@ export function TrayBar({ tray, isKept, onPublish, onEdit, onWithdraw, onShow }:
             </Text>
           )}
         </Group>
-        <Group gap="xs">
+        <Group gap="sm">
           {edits.length > 0 && (
             <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
               {isOpen ? t('tray.hide') : t('tray.show')}

@@ -31,7 +31,7 @@ export function ValueFields({ type, texts, whole, problems, onChange }: Props) {
       placeholder: example.length > 60 ? '' : example,
       spellCheck: false,
       autoComplete: 'off',
-      ff: 'monospace',
+      classNames: { input: 'zw-mono' },
       onChange: (event: { currentTarget: { value: string } }) => {
         const text = event.currentTarget.value;
         onChange(texts && [text], text);
@@ -72,7 +72,7 @@ export function ValueFields({ type, texts, whole, problems, onChange }: Props) {
             inputMode={part.kind === 'integer' ? 'numeric' : undefined}
             spellCheck={false}
             autoComplete="off"
-            ff="monospace"
+            classNames={{ input: 'zw-mono' }}
           />
         );
       })}

@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
 import { DiffView } from '~/components/diff-view';
@@ -16,6 +17,8 @@ interface Props {
 /** Somebody was faster: what they changed, who it was, and that nothing of one's own is lost. */
 export function Conflict({ domain, phase, onAgain, onClose }: Props) {
   const { t } = useTranslation('zone');
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
   const newest = $api.useQuery('get', '/api/domains/{domain_id}/versions', {
     params: { path: { domain_id: String(domain) }, query: { limit: 1 } },
   });
@@ -44,11 +47,11 @@ export function Conflict({ domain, phase, onAgain, onClose }: Props) {
         <ErrorText error={phase.error} />
       )}
       <Text fz="sm">{t('conflict.kept')}</Text>
-      <Group justify="flex-end" gap="xs">
+      <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={onClose}>
           {t('publish.back')}
         </Button>
-        <Button onClick={onAgain} data-autofocus>
+        <Button ref={button} onClick={onAgain}>
           {t('conflict.again')}
         </Button>
       </Group>

@@ -1,4 +1,5 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { AppLink } from '~/components/app-link';
 import { Status } from '~/components/status';
@@ -53,6 +54,8 @@ interface Props {
 /** The changes have ended: what became of each, whether it is live, and the way back. */
 export function Ended({ domain, set, undo, onClose }: Props) {
   const { t } = useTranslation('zone');
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
   const { applied, failed, not_tried } = set.counts;
   const lost = failed + not_tried;
   const failures = set.changes.filter(({ state }) => state === 'failed' || state === 'not_tried');
@@ -78,17 +81,17 @@ export function Ended({ domain, set, undo, onClose }: Props) {
       )}
       {set.moved.length > 0 && <Text fz="sm">{t('publish.moved', { count: set.moved.length })}</Text>}
       {!domain.private && applied > 0 && <Live domain={domain.id} set={set} />}
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" gap="sm">
         <AppLink to={`/domains/${domain.id}/history`} fz="sm">
           {t('publish.toHistory')}
         </AppLink>
-        <Group gap="xs">
+        <Group gap="sm">
           {applied > 0 && (
             <Button variant="default" onClick={() => undo(set.id)}>
               {t('publish.undo')}
             </Button>
           )}
-          <Button onClick={onClose} data-autofocus>
+          <Button ref={button} onClick={onClose}>
             {t('publish.close')}
           </Button>
         </Group>

@@ -79,7 +79,7 @@ export function PublishDialog({ domain, publish, again, undo }: Props) {
           ) : (
             <ErrorText error={phase.error} />
           )}
-          <Group justify="flex-end" gap="xs">
+          <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={close}>
               {t('publish.back')}
             </Button>
@@ -106,7 +106,7 @@ export function PublishDialog({ domain, publish, again, undo }: Props) {
           )}
           <Text fz="sm">{t('publish.overText')}</Text>
           <DiffView changes={phase.plan.changes} label={t('publish.changes')} />
-          <Group justify="space-between" gap="xs">
+          <Group justify="space-between" gap="sm">
             <AppLink to={`/plans/${phase.plan.id}`} fz="sm">
               {t('publish.toPlan', { id: phase.plan.id })}
             </AppLink>

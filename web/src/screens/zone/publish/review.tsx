@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '~/api/errors';
 import { DiffView } from '~/components/diff-view';
@@ -50,6 +50,8 @@ export function Review({
   const [force, setForce] = useState<string[]>([]);
   const [override, setOverride] = useState('');
   const note = useNotes(source);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
   const isFrozen = error instanceof ApiError && error.code === 423002;
   const more = error instanceof ApiError && error.code === 409003 ? ((error.data.guards ?? []) as Guard[]) : [];
   const guards = [...plan.guards, ...more.filter(({ key }) => !plan.guards.some((guard) => guard.key === key))];
@@ -118,12 +120,12 @@ export function Review({
       )}
       <ErrorText error={error} />
       {!isAllowed && <Text fz="sm">{t('publish.notAllowedText')}</Text>}
-      <Group justify="flex-end" gap="xs">
+      <Group justify="flex-end" gap="sm">
         <Button variant="default" onClick={publish.close}>
           {t('publish.back')}
         </Button>
         <Button
-          data-autofocus={toConfirm.length === 0 || undefined}
+          ref={button}
           disabled={!isAllowed || !isConfirmed || (isFrozen && override.trim() === '')}
           onClick={() => void publish.apply(plan, force, override.trim())}
         >

@@ -23,11 +23,11 @@ export function Waiting({ plan, publish }: { plan: Plan; publish: Publish }) {
       </Text>
       <DiffView changes={plan.changes} label={t('publish.changes')} />
       <ErrorText error={error} />
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" gap="sm">
         <AppLink to={`/plans/${plan.id}`} fz="sm">
           {t('publish.toPlan', { id: plan.id })}
         </AppLink>
-        <Group gap="xs">
+        <Group gap="sm">
           <Button variant="default" onClick={() => void publish.withdraw().catch(setError)}>
             {t('publish.withdraw')}
           </Button>
