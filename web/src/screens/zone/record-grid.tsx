@@ -92,6 +92,7 @@ export function RecordGrid(props: Props) {
   useEffect(() => virtualizer.measure(), [height]);
   useEffect(() => {
     if (openIndex < 0) return;
+    virtualizer.scrollToIndex(openIndex, { align: 'auto' });
     return () => virtualizer.resizeItem(openIndex, height);
   }, [openIndex, height, virtualizer]);
 

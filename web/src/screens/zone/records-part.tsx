@@ -1,4 +1,5 @@
 import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconFileText, IconPlus, IconSearch } from '@tabler/icons-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -75,7 +76,8 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
   const filter = useMemo(() => ({ ...filterOf(asked, names), ...(sort && { sort }) }), [asked, names, sort]);
   const head = useHead(domain.id, filter);
   const isReadOnly = domain.permission === 'read';
-  const field = useRef<HTMLInputElement>(null);
+  // a table of few rows has no room for a form
+  const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
   const latestUrl = useRef(setUrl);
   latestUrl.current = setUrl;
 
@@ -172,14 +174,13 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
         row ? { is: 'row', row, index: -1, initial: one.after } : { is: 'new', key: one.key, initial: one.after },
       );
   };
-  const isAbove = open?.is === 'new' || (open?.is === 'row' && (open.index < 0 || head.total === 0));
+  const isAbove = open?.is === 'new' || (open?.is === 'row' && (isNarrow || open.index < 0 || head.total === 0));
   const found = useDeferredValue(head.total);
   const isEmpty = head.head.data !== undefined && head.total === 0 && tray.edits.every(({ id }) => id !== null);
   return (
     <>
       <div className={classes.tools}>
         <TextInput
-          ref={field}
           className={classes.filter}
           size="xs"
           type="search"

@@ -128,7 +128,7 @@ export function ExportDialog({ domain, onClose }: { domain: { id: number; name: 
             <Button
               variant="default"
               loading={busy === format}
-              aria-label={t('export.save', { format: t(`format.${format}`) })}
+              aria-label={t('export.save', { format: t(`format.${format}`), end: WRITTEN[format] })}
               onClick={() => void save(format)}
             >
               .{WRITTEN[format]}

@@ -92,6 +92,11 @@ export function TrayBar({ tray, isKept, onPublish, onEdit, onWithdraw, onShow }:
               {summary}
             </Text>
           )}
+          {edits.length > 0 && (
+            <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              {isOpen ? t('tray.hide') : t('tray.show')}
+            </Button>
+          )}
           {!isKept && (
             <Text fz="sm" c="var(--zw-warn)">
               {t('tray.notKept')}
@@ -99,11 +104,6 @@ export function TrayBar({ tray, isKept, onPublish, onEdit, onWithdraw, onShow }:
           )}
         </Group>
         <Group gap="sm">
-          {edits.length > 0 && (
-            <Button variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              {isOpen ? t('tray.hide') : t('tray.show')}
-            </Button>
-          )}
           {publishing ? (
             <Button onClick={onShow}>{t('tray.look')}</Button>
           ) : (

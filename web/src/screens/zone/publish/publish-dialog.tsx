@@ -83,7 +83,7 @@ export function PublishDialog({ domain, publish, again, undo }: Props) {
             <Button variant="default" onClick={close}>
               {t('publish.back')}
             </Button>
-            <Button onClick={() => again(source)}>{t('publish.again')}</Button>
+            {!source?.document && <Button onClick={() => again(source)}>{t('publish.again')}</Button>}
           </Group>
         </Stack>
       )}
