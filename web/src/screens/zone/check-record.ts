@@ -1,5 +1,6 @@
 import { client } from '~/api/client';
 import { ApiError, type FieldError } from '~/api/errors';
+import type { components } from '~/api/schema';
 import { type Fields, fieldsOf, type RecordRow } from './fields';
 import type { Plan } from './publish/settle';
 import { changesOf, type Edit } from './tray';
@@ -40,6 +41,12 @@ export async function mistakesOf(
     return misfit ? fields({ msg: misfit.msg, errors: (misfit.data as { errors?: FieldError[] })?.errors ?? [] }) : [];
   } catch (error) {
     if (!(error instanceof ApiError) || ![400, 409, 422].includes(error.status)) return [];
+    // none of them fits: each says why
+    const outcomes = error.data.outcomes as components['schemas']['BatchOutcome'][] | undefined;
+    if (outcomes) {
+      const own = outcomes.at(-1)?.error;
+      return own ? fields({ msg: own.msg, errors: (own.data as { errors?: FieldError[] })?.errors ?? [] }) : [];
+    }
     const mine = error.fields.filter(
       ({ path }) => path.startsWith(`${at}.`) || path === at || !/^changes\./.test(path),
     );
