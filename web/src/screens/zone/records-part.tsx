@@ -51,7 +51,7 @@ const NEW: Fields = {
   remark: '',
   expires_at: null,
 };
-const TYPING_MS = 60;
+const TYPING_MS = 40;
 
 export function RecordsPart({ domain, tray, isKept, set, publish, planTray, planDocument }: Props) {
   const { t } = useTranslation('zone');
@@ -83,7 +83,7 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
 
   useEffect(() => {
     const soon = setTimeout(() => setAsked(text), TYPING_MS);
-    const later = setTimeout(() => latestUrl.current({ q: text }), 10 * TYPING_MS);
+    const later = setTimeout(() => latestUrl.current({ q: text }), 15 * TYPING_MS);
     return () => {
       clearTimeout(soon);
       clearTimeout(later);

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useSearch } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { client } from '~/api/client';
 import { queryClient } from '~/api/query';
 import type { RecordRow } from './fields';
@@ -66,6 +67,15 @@ export function useRows(zone: number, { head, total, shown }: ReturnType<typeof 
       return (page === 0 ? head.data : byPage.get(page))?.rows[index % PAGE];
     },
   };
+}
+
+/** Asks for the first rows while the domain itself is still on its way. */
+export function usePrefetchedRows(zone: number): void {
+  const { q, sort, by } = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const isPlain = !q && !sort && by !== 'set';
+  useEffect(() => {
+    if (isPlain) void queryClient.prefetchQuery(pageOptions(zone, { sort: 'host' }, 0));
+  }, [zone, isPlain]);
 }
 
 /** All records that a filter finds, page by page. */

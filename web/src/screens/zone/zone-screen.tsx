@@ -3,13 +3,14 @@ import { useTranslation } from 'react-i18next';
 import type { components } from '~/api/schema';
 import { Loading } from '~/components/state-block';
 import { Time } from '~/components/time';
-import { DomainFrame } from '~/screens/domains/domain-frame';
+import { DomainFrame, useDomainId } from '~/screens/domains/domain-frame';
 import { useUrlState } from '~/state/use-url-state';
 import { PublishDialog } from './publish/publish-dialog';
 import { type Source, usePublish } from './publish/use-publish';
 import { RecordsPart } from './records-part';
 import { changesOf } from './tray';
 import { useTray } from './tray-store';
+import { usePrefetchedRows } from './use-records';
 import classes from './zone.module.css';
 
 type Domain = components['schemas']['DomainDetail'];
@@ -91,5 +92,6 @@ function Zone({ domain }: { domain: Domain }) {
 
 /** The records of a domain: found, edited, and published together. */
 export function ZoneScreen() {
+  usePrefetchedRows(useDomainId());
   return <DomainFrame>{(domain) => <Zone key={domain.id} domain={domain} />}</DomainFrame>;
 }
