@@ -14,6 +14,18 @@ export interface Shown {
   stranger?: true;
 }
 
+const zoneText = async (page: Page) => page.getByRole('textbox', { name: 'Zone file of example.com' }).waitFor();
+
+async function difference(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Add record' }).first().click();
+  const form = page.getByRole('form', { name: 'New record' });
+  await form.getByLabel('Name', { exact: true }).fill('www');
+  await form.getByLabel('Address', { exact: true }).fill('192.0.2.80');
+  await form.getByRole('button', { name: 'Add to changes' }).click();
+  await page.getByRole('button', { name: 'See the difference' }).click();
+  await page.getByRole('button', { name: 'Publish 1 change' }).waitFor();
+}
+
 /** All screens. A new one gets its line here. */
 export const SHOWN: Shown[] = [
   { name: 'sign-in', path: () => '/sign-in', heading: 'Sign in', stranger: true },
@@ -21,6 +33,8 @@ export const SHOWN: Shown[] = [
   { name: 'overview', path: () => '/', heading: 'Overview' },
   { name: 'domains', path: () => '/domains', heading: 'Domains' },
   { name: 'zone', path: ({ domain }) => `/domains/${domain}`, heading: 'example.com' },
+  { name: 'zone-text', path: ({ domain }) => `/domains/${domain}?view=text`, heading: 'example.com', before: zoneText },
+  { name: 'zone-difference', path: ({ domain }) => `/domains/${domain}`, heading: 'example.com', before: difference },
   { name: 'history', path: ({ domain }) => `/domains/${domain}/history`, heading: 'example.com' },
   { name: 'plans', path: ({ domain }) => `/domains/${domain}/plans`, heading: 'example.com' },
   { name: 'failover', path: ({ domain }) => `/domains/${domain}/failover`, heading: 'example.com' },

@@ -1,6 +1,7 @@
 import { Kbd, Table } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Dialog } from '~/components/dialog';
+import { keysOfScreen } from './keys';
 import { PLACES } from './places';
 
 const ALWAYS = ['mod+k', '?', '/', 'c'] as const;
@@ -13,6 +14,7 @@ export default function KeysHelp({ opened, onClose }: { opened: boolean; onClose
   const rows: [string, string][] = [
     ...ALWAYS.map((key): [string, string] => [key.replace('mod+', `${mod} `), t(`keys.${key.replace('+', '_')}`)]),
     ...IN_TABLES.map((key): [string, string] => [key, t(`keys.${key === 'Enter' ? 'enter' : 'arrows'}`)]),
+    ...keysOfScreen().map(({ key, words }): [string, string] => [key, words]),
     ...PLACES.filter(({ letter }) => letter).map(({ key, letter }): [string, string] => [
       `g ${letter}`,
       t(`place.${key}`),

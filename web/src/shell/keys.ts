@@ -10,6 +10,25 @@ const isTyping = (target: EventTarget | null) =>
 
 const isModal = () => document.querySelector('[role=dialog][aria-modal=true]') !== null;
 
+/** A key of the screen that is open, for the list of keys. */
+export interface KeyWords {
+  key: string;
+  words: string;
+}
+
+const said = new Set<readonly KeyWords[]>();
+
+/** The keys of the screen that is open, as it says them. */
+export const keysOfScreen = (): KeyWords[] => [...said].flat();
+
+/** Says what the keys of a screen do, as long as it is shown: the list of keys has them. */
+export function useKeyWords(words: readonly KeyWords[]): void {
+  useEffect(() => {
+    said.add(words);
+    return () => void said.delete(words);
+  }, [words]);
+}
+
 /**
  * Keys of the whole page: single ones, such as `?`, and chords of two, such as `g d`. They are silent while somebody
  * types, and behind a dialog; `mod+k` is heard always.

@@ -1,0 +1,70 @@
+import type { components } from '~/api/schema';
+
+type Schemas = components['schemas'];
+export type RecordRow = Schemas['RecordView'];
+export type Capabilities = Schemas['CapabilitiesView'];
+export type TypeView = Schemas['RecordTypeView'];
+
+/** What can be set of a record. */
+export interface Fields {
+  host: string;
+  type: string;
+  value: string;
+  ttl: number;
+  priority: number | null;
+  weight: number | null;
+  line: string;
+  proxied: boolean;
+  enabled: boolean;
+  remark: string;
+  expires_at: string | null;
+}
+
+export const FIELDS = [
+  'host',
+  'type',
+  'value',
+  'ttl',
+  'priority',
+  'weight',
+  'line',
+  'proxied',
+  'enabled',
+  'remark',
+  'expires_at',
+] as const satisfies (keyof Fields)[];
+
+/** What can be set of a record that is there. */
+export const fieldsOf = (row: Fields): Fields =>
+  Object.fromEntries(FIELDS.map((field) => [field, row[field]])) as unknown as Fields;
+
+/** The fields that differ. */
+export const changedFields = (before: Fields, after: Fields): (keyof Fields)[] =>
+  FIELDS.filter((field) => before[field] !== after[field]);
+
+const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
+/** Seconds of `300`, `5m`, `1h30m`; null: it is none. */
+export function secondsOf(text: string): number | null {
+  const trimmed = text.trim().toLowerCase();
+  if (/^\d+$/.test(trimmed)) return Number(trimmed);
+  if (!/^(\d+[smhdw])+$/.test(trimmed)) return null;
+  return [...trimmed.matchAll(/(\d+)([smhdw])/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (UNITS[unit as string] as number),
+    0,
+  );
+}
+
+/** Seconds in the largest units that fit, as zone files have them: `1h30m`. */
+export function shortTtl(seconds: number): string {
+  let rest = seconds;
+  let text = '';
+  for (const unit of ['w', 'd', 'h', 'm'] as const) {
+    const size = UNITS[unit] as number;
+    if (rest >= size && (unit !== 'w' || rest % size === 0)) {
+      text += `${Math.floor(rest / size)}${unit}`;
+      rest %= size;
+    }
+  }
+  return rest > 0 || text === '' ? `${text}${rest}s` : text;
+}
