@@ -62,11 +62,6 @@ export function DomainList({ onAdd }: { onAdd: () => void }) {
     { key: 'read', header: t('field.read'), cell: ({ synced_at }) => <Time iso={synced_at} /> },
   ];
   const hasFilters = filters.isNarrowed || Boolean(list.keyword) || query.data?.total !== 0;
-  const trash = (
-    <AppLink to="/domains" search={{ trash: 'true' }} fz="sm">
-      {t('trash.title')}
-    </AppLink>
-  );
   return (
     <>
       <SavedViews />
@@ -100,9 +95,6 @@ export function DomainList({ onAdd }: { onAdd: () => void }) {
           />
         }
       />
-      <Text fz="sm" mt="lg">
-        {t('trash.way')} {trash}
-      </Text>
     </>
   );
 }

@@ -10,7 +10,7 @@ import { DomainTrash } from './domain-trash';
 /** All domains that one may read; with `?trash=` those that were deleted. */
 export function DomainsScreen() {
   const { t } = useTranslation('domains');
-  const [{ trash }] = useUrlState({ trash: '' });
+  const [{ trash }, set] = useUrlState({ trash: '' });
   const [isAdding, setAdding] = useState(false);
   if (trash)
     return (
@@ -19,7 +19,17 @@ export function DomainsScreen() {
       </Screen>
     );
   return (
-    <Screen title={t('title')} actions={<Button onClick={() => setAdding(true)}>{t('add.verb')}</Button>}>
+    <Screen
+      title={t('title')}
+      actions={
+        <>
+          <Button onClick={() => setAdding(true)}>{t('add.verb')}</Button>
+          <Button variant="default" onClick={() => set({ trash: 'true' })}>
+            {t('trash.title')}
+          </Button>
+        </>
+      }
+    >
       <DomainList onAdd={() => setAdding(true)} />
       {isAdding && <AddDomain onClose={() => setAdding(false)} />}
     </Screen>

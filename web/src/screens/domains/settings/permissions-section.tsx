@@ -47,7 +47,7 @@ export function PermissionsSection({ domain }: { domain: DomainDetail }) {
                 <li key={right.id}>
                   <Group gap="sm" justify="space-between">
                     <span>
-                      <AppLink to={`/teams/${right.team_id}`} fz="sm">
+                      <AppLink to={`/teams/${right.team_id}`} fz="sm" underline="always">
                         {right.team_name}
                       </AppLink>{' '}
                       {t(`permissions.${right.permission}`)}{' '}

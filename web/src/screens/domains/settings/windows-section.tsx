@@ -28,7 +28,7 @@ export function WindowsSection({ base, isOwner }: { base: Base; isOwner: boolean
       <p>{t('windows.about')}</p>
       {form.values.windows.map(({ days }, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a window has no name
-        <div key={i} className={classes.row} role="group" aria-label={t('windows.one', { number: i + 1 })}>
+        <fieldset key={i} className={classes.row} aria-label={t('windows.one', { number: i + 1 })}>
           <div>
             <Chip.Group
               multiple
@@ -53,7 +53,7 @@ export function WindowsSection({ base, isOwner }: { base: Base; isOwner: boolean
           <Button variant="subtle" onClick={() => form.removeListItem('windows', i)}>
             {t('windows.remove')}
           </Button>
-        </div>
+        </fieldset>
       ))}
       {isOwner && (
         <Group>
