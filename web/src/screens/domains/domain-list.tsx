@@ -34,6 +34,7 @@ export function DomainList({ onAdd }: { onAdd: () => void }) {
     {
       key: 'account',
       header: t('field.account'),
+      width: 180,
       cell: ({ account_id, account_name }) =>
         isAdmin ? (
           <AppLink to={`/accounts/${account_id}`} fz="sm">
@@ -46,6 +47,7 @@ export function DomainList({ onAdd }: { onAdd: () => void }) {
     {
       key: 'state',
       header: t('field.state'),
+      width: 190,
       cell: (domain) => {
         const [state, meaning] = stateOf(domain);
         return <Status is={meaning}>{t(`state.${state}`)}</Status>;
@@ -56,10 +58,17 @@ export function DomainList({ onAdd }: { onAdd: () => void }) {
       header: t('field.records'),
       sort: 'records_count',
       align: 'right',
+      width: 80,
       cell: ({ records_count }) => records_count,
     },
-    { key: 'ends', header: t('field.ends'), sort: 'expires_at', cell: ({ expires_at }) => <Ends iso={expires_at} /> },
-    { key: 'read', header: t('field.read'), cell: ({ synced_at }) => <Time iso={synced_at} /> },
+    {
+      key: 'ends',
+      header: t('field.ends'),
+      width: 130,
+      sort: 'expires_at',
+      cell: ({ expires_at }) => <Ends iso={expires_at} />,
+    },
+    { key: 'read', header: t('field.read'), width: 130, cell: ({ synced_at }) => <Time iso={synced_at} /> },
   ];
   const hasFilters = filters.isNarrowed || Boolean(list.keyword) || query.data?.total !== 0;
   return (

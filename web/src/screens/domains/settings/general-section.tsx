@@ -10,6 +10,8 @@ import { Time } from '~/components/time';
 import type { Base, Patch } from './base';
 import { SectionForm } from './section-form';
 
+const SHORT = { wrapper: { maxWidth: 220 } };
+
 const dayOf = (iso: string | null) => iso?.slice(0, 10) ?? '';
 
 /** Remark, end of the registration, certificates. */
@@ -38,7 +40,7 @@ export function GeneralSection({ base, mayWrite }: { base: Base; mayWrite: boole
         type="date"
         label={t('optional', { label: t('general.ends') })}
         description={t('general.endsHint')}
-        maw={220}
+        styles={SHORT}
         {...form.getInputProps('expires_at')}
       />
       {!apart && <Registration base={base} onEnd={(day) => form.setFieldValue('expires_at', day)} />}

@@ -1,4 +1,4 @@
-import { Checkbox, NativeSelect, NumberInput } from '@mantine/core';
+import { Checkbox, NativeSelect, NumberInput, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
@@ -6,6 +6,8 @@ import classes from '../domains.module.css';
 import { GUARDS, type GuardKey, type GuardMode, type Guards, MODES } from '../guards';
 import type { Base } from './base';
 import { SectionForm } from './section-form';
+
+const SHORT = { wrapper: { maxWidth: 220 } };
 
 /** What becomes of changes that are dangerous. */
 export function GuardsSection({ base, mayWrite }: { base: Base; mayWrite: boolean }) {
@@ -22,7 +24,7 @@ export function GuardsSection({ base, mayWrite }: { base: Base; mayWrite: boolea
   });
   return (
     <SectionForm title={t('guards.title')} onSubmit={onSubmit} busy={busy} problem={problem} maySave={mayWrite}>
-      <p>{t('guards.about')}</p>
+      <Text fz="sm">{t('guards.about')}</Text>
       <table className={classes.guards}>
         <tbody>
           {GUARDS.map((key) => (
@@ -47,7 +49,7 @@ export function GuardsSection({ base, mayWrite }: { base: Base; mayWrite: boolea
         label={t('optional', { label: t('guards.floor') })}
         description={t('guards.floorHint')}
         min={0}
-        maw={220}
+        styles={SHORT}
         hideControls
         {...form.getInputProps('ttl_floor')}
       />

@@ -1,4 +1,4 @@
-import { Button, Chip, Group, TextInput } from '@mantine/core';
+import { Button, Chip, Group, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ErrorText } from '~/components/error-text';
 import { useApiForm } from '~/components/form';
@@ -25,7 +25,7 @@ export function WindowsSection({ base, isOwner }: { base: Base; isOwner: boolean
   const add = () => form.insertListItem('windows', { days: [], from: '22:00', until: '02:00', timezone });
   return (
     <SectionForm title={t('windows.title')} onSubmit={onSubmit} busy={busy} problem={problem} maySave={isOwner}>
-      <p>{t('windows.about')}</p>
+      <Text fz="sm">{t('windows.about')}</Text>
       {form.values.windows.map(({ days }, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a window has no name
         <fieldset key={i} className={classes.row} aria-label={t('windows.one', { number: i + 1 })}>
