@@ -8,18 +8,18 @@ import { AppLink } from '~/components/app-link';
 import { ErrorText } from '~/components/error-text';
 import { FormEnd, useApiForm } from '~/components/form';
 import { Loading } from '~/components/state-block';
+import { safeBack } from '~/session/safe-back';
 import { renewBefore } from '~/session/session';
-import { finishBySecondFactor, needsCode, safeBack } from '~/session/sign-in';
+import { finishBySecondFactor, needsCode } from '~/session/sign-in';
+import { useBareAddress } from './bare-address';
 import { EntryFrame } from './entry-frame';
 
 const NAMES = ['state', 'code', 'iss', 'error'] as const;
 
-/** What the provider sent back, taken out of the address. */
-function takeAnswer(): Record<string, string> {
+/** What the provider sent back, in the address. */
+function readAnswer(): Record<string, string> {
   const query = new URLSearchParams(location.search);
-  const answer = Object.fromEntries(NAMES.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])));
-  if (location.search) history.replaceState(history.state, '', location.pathname);
-  return answer;
+  return Object.fromEntries(NAMES.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])));
 }
 
 function takeBack(): string {
@@ -33,7 +33,8 @@ export function CallbackScreen() {
   const { t } = useTranslation('entry');
   const router = useRouter();
   const navigate = useNavigate();
-  const [answer] = useState(takeAnswer);
+  const [answer] = useState(readAnswer);
+  useBareAddress();
   const [problem, setProblem] = useState<unknown>(null);
   const [challenge, setChallenge] = useState<string | null>(null);
   const begun = useRef(false);

@@ -5,18 +5,16 @@ import { useTranslation } from 'react-i18next';
 import { quietClient } from '~/api/client';
 import { AppLink } from '~/components/app-link';
 import { FormEnd, useApiForm } from '~/components/form';
+import { useBareAddress } from './bare-address';
 import { EntryFrame } from './entry-frame';
 
-/** The token of the mail, taken out of the address, where it would be read by who looks at the screen. */
-function takeToken(): string {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
-  if (location.hash) history.replaceState(history.state, '', location.pathname);
-  return token;
-}
+/** The token of the mail, behind the `#` of the address. */
+const readToken = (): string => new URLSearchParams(location.hash.slice(1)).get('token') ?? '';
 
 /** Asks for a mail with a link; with its token in the address, for the new password. */
 export function ResetScreen() {
-  const [token] = useState(takeToken);
+  const [token] = useState(readToken);
+  useBareAddress();
   return token ? <NewPassword token={token} /> : <AskForMail />;
 }
 
