@@ -1,6 +1,6 @@
 import { Anchor, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
-import { Trans, useTranslation } from 'react-i18next';
+import { useTranslation } from 'react-i18next';
 import { Copy } from '~/components/copy';
 import classes from './accounts.module.css';
 import type { Provider } from './providers';
@@ -15,8 +15,7 @@ export function AboutProvider({ provider: { docs, guide, label } }: { provider: 
       </Text>
       <Text fz="sm">{t('key.text')}</Text>
       <Text fz="sm" mt={4} component="div">
-        <Trans t={t} i18nKey="key.guide" values={{ guide }} components={{ path: <span className="zw-mono" /> }} />{' '}
-        <Copy text={guide} label={t('key.copyGuide')} />
+        {t('key.guide')} <span className="zw-mono">{guide}</span> <Copy text={guide} label={t('key.copyGuide')} />
       </Text>
       <Anchor href={docs} target="_blank" rel="noreferrer" fz="sm">
         {t('key.docs', { label })} <IconExternalLink size={13} stroke={1.6} aria-hidden />

@@ -24,7 +24,7 @@ export function SettingsForm({ account }: { account: Account }) {
       <Stack gap="sm">
         <AccountFields form={form} />
       </Stack>
-      <FormEnd busy={busy} problem={problem} verb={t('common:save')} />
+      <FormEnd busy={busy} problem={problem} verb={t('settings.save')} />
     </form>
   );
 }

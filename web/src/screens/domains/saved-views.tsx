@@ -125,7 +125,7 @@ function NameView({ onClose, onName }: { onClose: () => void; onName: (name: str
           />
           <Group justify="flex-end">
             <Button type="submit" disabled={!name.trim()}>
-              {t('common:save')}
+              {t('save')}
             </Button>
           </Group>
         </Stack>

@@ -16,7 +16,7 @@ interface Props {
 
 /** A part of the settings that is saved by itself. */
 export function SectionForm({ title, onSubmit, busy, problem, maySave, children }: Props) {
-  const { t } = useTranslation('common');
+  const { t } = useTranslation('domains');
   return (
     <Section title={title}>
       <form onSubmit={onSubmit} aria-label={title} noValidate>
