@@ -60,7 +60,15 @@ export function CredentialFields({ fields, form, isSet = () => false }: Props) {
       );
     if (secret)
       return (
-        <SecretInput key={key} {...shared} isSet={isSet(key)} clearable={!required} value={value} onChange={set} />
+        <SecretInput
+          key={key}
+          {...shared}
+          isSet={isSet(key)}
+          aria-invalid={Boolean(form.errors[path])}
+          clearable={!required}
+          value={value}
+          onChange={set}
+        />
       );
     return (
       <TextInput

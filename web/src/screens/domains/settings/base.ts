@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
+import { ApiError } from '~/api/errors';
 import { invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
 import type { DomainDetail } from '../domains';
@@ -35,6 +37,7 @@ async function read(id: number, signal?: AbortSignal): Promise<Seen> {
 
 /** The settings of a domain: what is typed stays, whatever is read anew behind it. */
 export function useBase(id: number) {
+  const { t } = useTranslation('domains');
   const query = useQuery({
     queryKey: ['get', '/api/domains/{domain_id}', { path: { domain_id: String(id) } }, 'settings'],
     queryFn: ({ signal }) => read(id, signal),
@@ -56,9 +59,16 @@ export function useBase(id: number) {
     },
     save: async (patch) => {
       const params = { path: { domain_id: String(id) }, ...(seen.etag && { header: { 'If-Match': seen.etag } }) };
-      const { data: saved, response } = await client.PUT('/api/domains/{domain_id}', { params, body: patch });
-      setMine({ domain: saved as DomainDetail, etag: response.headers.get('etag') });
-      await invalidate('/api/domains', '/api/dashboard');
+      try {
+        const { data: saved, response } = await client.PUT('/api/domains/{domain_id}', { params, body: patch });
+        setMine({ domain: saved as DomainDetail, etag: response.headers.get('etag') });
+        await invalidate('/api/domains', '/api/dashboard');
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 412) throw error;
+        // what is there now is read, and offered
+        await refetch();
+        throw new ApiError(error.status, error.code, t('settings.overtaken'), {}, error.requestId);
+      }
     },
   };
   return { data: base, error, refetch };
