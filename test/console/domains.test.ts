@@ -17,6 +17,7 @@ describeUnless(noChromium)('domains in the console', () => {
     service = await startService('sqlite');
     account = await addAccount(service.admin, 'zonefile', {});
     harbour = await addDomain(service.admin, account, 'harbour.example', true);
+    done(await service.admin.put(`/api/domains/${harbour}`, { expires_at: inDays(3) }));
     await addDomain(service.admin, account, 'lighthouse.example', true);
     await addDomain(service.admin, account, 'quay.example', true);
     browser = await ConsoleBrowser.start(service.server.url);
@@ -27,7 +28,6 @@ describeUnless(noChromium)('domains in the console', () => {
   });
 
   it('that need attention stand first in the overview, with the way to where something can be done', async () => {
-    done(await service.admin.put(`/api/domains/${harbour}`, { expires_at: inDays(3) }));
     const visit = await browser.openAs('/');
     const { page } = visit;
     const list = page.getByRole('list', { name: 'Needs attention' });
@@ -106,12 +106,22 @@ describeUnless(noChromium)('domains in the console', () => {
 
   it('and all that belongs to them is sound at 320 pixels, in Chinese, in the dark scheme', async () => {
     const visit = await browser.openAs('/', undefined, { scheme: 'dark', width: 320, language: 'zh' });
-    const paths = ['/accounts', '/accounts?add=choose', '/accounts?add=oci', `/accounts/${account}`];
-    const more = ['/domains', `/domains/${harbour}/settings`, '/domains?trash=true'];
-    for (const path of ['/', ...paths, ...more]) {
-      await visit.page.goto(service.server.url + path);
-      await visit.page.getByRole('heading', { level: 1 }).waitFor();
-      await visit.page.getByRole('status', { name: '正在加载' }).first().waitFor({ state: 'detached' });
+    const { page } = visit;
+    // the profile of the administrator is in English; what was chosen in the browser stands above it
+    await page.evaluate("localStorage.setItem('zoneward.language', 'zh')");
+    const screens = [
+      ['/', page.getByRole('list', { name: '需要关注' })],
+      ['/accounts', page.getByText('1 条')],
+      ['/accounts?add=choose', page.getByRole('link', { name: /PowerDNS/ })],
+      ['/accounts?add=oci', page.getByLabel('Tenancy OCID')],
+      [`/accounts/${account}`, page.getByRole('button', { name: '删除账户' })],
+      ['/domains', page.getByText('3 条')],
+      [`/domains/${harbour}/settings`, page.getByRole('button', { name: '删除域名' })],
+      ['/domains?trash=true', page.getByText('回收站是空的')],
+    ] as const;
+    for (const [path, shown] of screens) {
+      await page.goto(service.server.url + path);
+      await shown.first().waitFor();
       await assertSound(visit);
     }
   });
