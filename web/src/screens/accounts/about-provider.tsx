@@ -26,7 +26,8 @@ export function AboutProvider({ provider: { docs, guide, label } }: { provider: 
 
 /** What can be done with the zones of a provider, before anything is typed. */
 export function Capabilities({ provider: { capabilities } }: { provider: Provider }) {
-  const { t } = useTranslation('accounts');
+  const { t, i18n } = useTranslation('accounts');
+  const list = new Intl.ListFormat(i18n.language);
   const { types, granularity, min_ttl, max_ttl, lines, chunk } = capabilities;
   const can = (
     ['toggle', 'proxy', 'weight', 'remark', 'apex_cname', 'create_zone', 'atomic', 'tunnels'] as const
@@ -36,7 +37,7 @@ export function Capabilities({ provider: { capabilities } }: { provider: Provide
       <dt>{t('can.types')}</dt>
       <dd className="zw-mono">{types.join(' ')}</dd>
       <dt>{t('can.title')}</dt>
-      <dd>{can.length ? can.map((key) => t(`can.${key}`)).join(', ') : t('can.nothing')}</dd>
+      <dd>{can.length ? list.format(can.map((key) => t(`can.${key}`))) : t('can.nothing')}</dd>
       <dt>{t('can.ttl')}</dt>
       <dd>
         {t('can.ttlRange', { min: min_ttl, max: max_ttl })} {t(`can.per.${granularity}`)}

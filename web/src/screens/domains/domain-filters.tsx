@@ -35,7 +35,7 @@ export function DomainFilters({ filters, isNarrowed, set }: ReturnType<typeof us
         <RemoteSelect
           of="/api/accounts"
           size="xs"
-          w={180}
+          w={170}
           aria-label={t('filter.account')}
           placeholder={t('filter.account')}
           clearable
@@ -46,7 +46,7 @@ export function DomainFilters({ filters, isNarrowed, set }: ReturnType<typeof us
       )}
       <NativeSelect
         size="xs"
-        w={170}
+        w={150}
         aria-label={t('filter.provider')}
         data={[
           { value: '', label: t('filter.anyProvider') },
@@ -57,7 +57,7 @@ export function DomainFilters({ filters, isNarrowed, set }: ReturnType<typeof us
       />
       <NativeSelect
         size="xs"
-        w={170}
+        w={140}
         aria-label={t('filter.status')}
         data={[
           { value: '', label: t('filter.anyStatus') },
@@ -70,7 +70,7 @@ export function DomainFilters({ filters, isNarrowed, set }: ReturnType<typeof us
       <RemoteSelect
         of="/api/teams"
         size="xs"
-        w={150}
+        w={130}
         aria-label={t('filter.team')}
         placeholder={t('filter.team')}
         clearable

@@ -96,7 +96,7 @@ function DomainsByProvider({ providers }: { providers: ProviderCounts[] }) {
           gridAxis="none"
           tickLine="none"
           maxBarWidth={14}
-          yAxisProps={{ width: 150 }}
+          yAxisProps={{ width: 165 }}
           xAxisProps={{ allowDecimals: false }}
           barProps={{ isAnimationActive: false }}
           barChartProps={{ accessibilityLayer: false }}
