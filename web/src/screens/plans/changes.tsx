@@ -106,9 +106,9 @@ export function TextForm({ queryKey, read, label }: TextOf & { label: string }) 
             <Copy text={words} label={t('copyText')} />
           </div>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by keyboard */}
-          <pre tabIndex={0} aria-label={label}>
-            {words}
-          </pre>
+          <section tabIndex={0} aria-label={label}>
+            <pre>{words}</pre>
+          </section>
         </div>
       )}
     </Loaded>
