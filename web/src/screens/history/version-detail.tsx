@@ -79,7 +79,7 @@ export function VersionDetail({ version }: { version: number }) {
       {query.data?.rows
         .filter((row) => row.version === version && row.change_set_id !== null)
         .map((row) => (
-          <ChangeSet key={row.version} domain={domain} id={row.change_set_id as number} />
+          <ChangeSet key={row.version} domain={domain} id={row.change_set_id as number} brief />
         ))}
     </>
   );

@@ -43,8 +43,7 @@ export function Versions() {
     {
       key: 'what',
       header: t('column.what'),
-      cell: ({ comment, door: way, inherited, version }) =>
-        comment || (version === 1 || inherited ? t('first') : door(way)),
+      cell: ({ comment, inherited, version }) => comment || (version === 1 || inherited ? t('first') : '–'),
     },
     { key: 'by', header: t('column.by'), cell: ({ actor }) => <Who of={actor} /> },
     { key: 'door', header: t('column.door'), cell: (row) => door(row.door) },

@@ -59,7 +59,7 @@ export function ApplyForm({ id, guards, comment, total, onStale }: Props) {
     void run('apply', () => client.POST('/api/plans/{id}/apply', { params: { path: { id }, query }, body }));
   };
   return (
-    <form onSubmit={apply}>
+    <form onSubmit={apply} className={classes.form}>
       {all.length > 0 && (
         <Section title={t('guards.title')}>
           <Guards guards={all} named={named} onName={setNamed} asks />

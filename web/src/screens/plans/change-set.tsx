@@ -30,8 +30,11 @@ export function ChangeSetStatus({ of }: { of: Pick<Detail, 'state' | 'counts' | 
   return <Status is={MEANINGS[of.state] ?? 'off'}>{t(`set.${of.state}`)}</Status>;
 }
 
-/** What one list of changes did, and what became of each change; renewed as long as it goes on. */
-export function ChangeSet({ domain, id }: { domain: number; id: number }) {
+/**
+ * What one list of changes did, and what became of each change; renewed as long as it goes on.
+ * @param brief beside something that shows its changes already
+ */
+export function ChangeSet({ domain, id, brief = false }: { domain: number; id: number; brief?: boolean }) {
   const { t } = useTranslation('plans');
   const query = $api.useQuery(
     'get',
@@ -42,13 +45,13 @@ export function ChangeSet({ domain, id }: { domain: number; id: number }) {
   return (
     <Section title={t('set.title', { id })}>
       <Loaded query={query} lines={4}>
-        {(set) => <Detailed set={set} domain={domain} />}
+        {(set) => <Detailed set={set} domain={domain} brief={brief} />}
       </Loaded>
     </Section>
   );
 }
 
-function Detailed({ set, domain }: { set: Detail; domain: number }) {
+function Detailed({ set, domain, brief }: { set: Detail; domain: number; brief: boolean }) {
   const { t } = useTranslation(['plans', 'common']);
   const door = useDoor();
   const navigate = useNavigate();
@@ -85,12 +88,12 @@ function Detailed({ set, domain }: { set: Detail; domain: number }) {
               (counts.failed ? ` · ${t('set.failed', { count: counts.failed })}` : '') +
               (counts.not_tried ? ` · ${t('set.notTried', { count: counts.not_tried })}` : ''),
           ],
-          [t('facts.by'), <Who key="by" of={set.actor} />],
+          [t('facts.by'), brief ? null : <Who key="by" of={set.actor} />],
           [t('facts.approvedBy'), set.approved_by?.username],
-          [t('facts.door'), door(set.door)],
-          [t('facts.comment'), set.comment],
+          [t('facts.door'), brief ? null : door(set.door)],
+          [t('facts.comment'), brief ? null : set.comment],
           [t('facts.override'), set.override_reason],
-          [t('facts.made'), <Time key="made" iso={set.created_at} exact />],
+          [t('facts.made'), brief ? null : <Time key="made" iso={set.created_at} exact />],
         ]}
       />
       {set.hold_reason && <Box is="warn">{set.hold_reason}</Box>}
@@ -99,15 +102,17 @@ function Detailed({ set, domain }: { set: Detail; domain: number }) {
           {t('set.pausedUntil')} <Time iso={set.paused_until} exact />
         </Box>
       )}
-      <DiffView
-        label={t('set.changes', { id: set.id })}
-        changes={set.changes.map(({ op, before, after, state, error: failure }) => ({
-          ...{ op: before && after ? 'update' : after ? 'create' : 'delete', before, after },
-          host: (after ?? before)?.host ?? '',
-          type: (after ?? before)?.type ?? op,
-          note: state === 'applied' ? undefined : `${t(`outcome.${state}`)}${failure ? `: ${failure.msg}` : ''}`,
-        }))}
-      />
+      {!(brief && counts.applied === set.total) && (
+        <DiffView
+          label={t('set.changes', { id: set.id })}
+          changes={set.changes.map(({ op, before, after, state, error: failure }) => ({
+            ...{ op: before && after ? 'update' : after ? 'create' : 'delete', before, after },
+            host: (after ?? before)?.host ?? '',
+            type: (after ?? before)?.type ?? op,
+            note: state === 'applied' ? undefined : `${t(`outcome.${state}`)}${failure ? `: ${failure.msg}` : ''}`,
+          }))}
+        />
+      )}
       {set.moved.length > 0 && (
         <Text fz="sm" c="dimmed" mt="xs">
           {t('set.moved', { count: set.moved.length })}

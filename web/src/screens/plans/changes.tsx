@@ -22,8 +22,9 @@ export function CountsText({ counts }: { counts: Counts }) {
   return (
     <span className={classes.counts} title={t('counts', { ...counts })}>
       <span aria-hidden>
-        <span data-op="create">+{counts.create}</span> <span data-op="update">~{counts.update}</span>{' '}
-        <span data-op="delete">−{counts.delete}</span>
+        <span data-op={counts.create ? 'create' : 'none'}>+{counts.create}</span>{' '}
+        <span data-op={counts.update ? 'update' : 'none'}>~{counts.update}</span>{' '}
+        <span data-op={counts.delete ? 'delete' : 'none'}>−{counts.delete}</span>
       </span>
       <span className={classes.hidden}>{t('counts', { ...counts })}</span>
     </span>
@@ -69,7 +70,7 @@ export function Changes({ label, changes, hidden = 0, text }: Props) {
         )}
       </Group>
       {asText && text ? (
-        <TextForm {...text} label={label} />
+        <TextForm {...text} label={t('asText', { label })} />
       ) : (
         <>
           <DiffView changes={changes.slice(0, shown)} label={label} />

@@ -26,7 +26,7 @@ const OUTCOMES: Record<Outcome['state'], Meaning> = {
   not_tried: 'off',
 };
 const GROUP_STATES: Record<PlanGroup['state'], Meaning> = {
-  open: 'busy',
+  open: 'off',
   applying: 'busy',
   applied: 'good',
   discarded: 'off',

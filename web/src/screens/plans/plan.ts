@@ -11,7 +11,7 @@ export type PlanState = Plan['state'];
 
 /** What each state of a plan means. */
 export const STATES: Record<PlanState, Meaning> = {
-  open: 'busy',
+  open: 'off',
   waiting: 'warn',
   approved: 'busy',
   applied: 'good',
