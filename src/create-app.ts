@@ -13,7 +13,6 @@ import { deadlines } from './http/deadline.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { observed } from './http/observed.js';
 import { describeApi } from './http/openapi.js';
-import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
 import { KeptAnswers } from './idempotency/kept-answers.service.js';
 import { type Logger, nestLogger } from './platform/common/logger.js';
@@ -111,7 +110,6 @@ export async function createApp(
   });
   const front: Express = app.getHttpAdapter().getInstance();
   // who asks for no page is led to that of the API
-  servePages(front);
   const page = serveConsole(
     front,
     config,

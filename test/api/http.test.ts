@@ -271,16 +271,6 @@ describe('HTTP', () => {
     }
   });
 
-  it('has its pages at their paths only: with a slash behind it, a page would look for the API elsewhere', async () => {
-    for (const path of ['/oauth/callback', '/reset-password']) {
-      const page = await fetch(`${server.url}${path}?state=x`);
-      assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
-      const answer = await fetch(`${server.url}${path}/?state=x`);
-      const { code } = (await answer.json()) as { code: number };
-      assert.deepEqual([answer.status, code], [404, 404001]);
-    }
-  });
-
   it('answers HEAD like GET', async () => {
     const response = await raw('HEAD', '/api/auth/me');
     assert.deepEqual([response.status, await response.text()], [200, '']);

@@ -38,10 +38,7 @@ for (const { kind, skip } of databases('all')) {
       assert.deepEqual(mails[0]?.to, [`${username}@example.com`]);
       const text = mails[0]?.text ?? '';
       assert.match(text, new RegExp(username));
-      assert.ok(
-        text.includes(`${world.service.server.url.replace('127.0.0.1', 'localhost')}/reset-password#token=`),
-        text,
-      );
+      assert.ok(text.includes(`${world.service.server.url.replace('127.0.0.1', 'localhost')}/reset#token=`), text);
       const row = await world.rowTo(username);
       assert.deepEqual([row?.content, row?.error, row?.tries], ['', null, 1]);
       assert.ok(row?.sent_at);

@@ -82,7 +82,7 @@ describe('the example of every request body', () => {
         const [status, schema] = success(operation);
         assert.equal(String(answer.status), status, told);
         assert.deepEqual(mismatches({ code, data, msg }, schema, name), []);
-        if (name === 'POST /api/auth/login') token = (data as LoginResult).token;
+        if (name === 'POST /api/auth/login') token = (data as Required<LoginResult>).token;
         if (name === 'POST /api/domains/{domain_id}/records') ids.record_id = String((data as RecordId).id);
       }
       const names = withBody.map((o) => o.name);

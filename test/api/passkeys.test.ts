@@ -34,7 +34,7 @@ describeUnless(noChromium)('passkeys in a real browser', () => {
     describeUnless(skip)(`on ${kind}`, () => {
       let world: Passkeys;
       let site: string;
-      const me = async (answer: Answer<LoginResult>) =>
+      const me = async (answer: Answer<Required<LoginResult>>) =>
         done(await world.server.as(done(answer).token).get('/api/auth/me')).username;
       /** A user, a browser on our page, and a passkey of that user in it. */
       const enrolled = async () => {

@@ -122,7 +122,7 @@ for (const { kind, skip } of databases('sqlite')) {
       });
       const [mail] = await mailsTo(`${name}@example.com`);
       assert.ok(!mail?.raw.includes('evil.example'));
-      assert.match(mail?.text ?? '', /^http:\/\/localhost:\d+\/reset-password#token=/m);
+      assert.match(mail?.text ?? '', /^http:\/\/localhost:\d+\/reset#token=/m);
     });
 
     it('limits the mails to one account', async () => {

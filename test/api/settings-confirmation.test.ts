@@ -63,7 +63,7 @@ for (const { kind, skip } of databases('one')) {
         done(await world.current.call('POST', '/api/auth/webauthn/login/start', {})).options.rpId;
       const set = done(await deputy.put('/api/settings', { base_url: 'https://evil.example' }));
       assert.deepEqual([set.base_url, ...confirmation(set)], ['https://evil.example', false, ['base_url']]);
-      assert.match(await reset(honest), /http:\/\/localhost:\d+\/reset-password#token=/);
+      assert.match(await reset(honest), /http:\/\/localhost:\d+\/reset#token=/);
       assert.equal(await rpId(), 'localhost');
       // another field, saved by a super administrator, confirms nothing
       assert.deepEqual(confirmation(done(await admin.put('/api/settings', { site_name: 'Names' }))), [
@@ -75,7 +75,7 @@ for (const { kind, skip } of databases('one')) {
       assert.equal(await rpId(), 'localhost');
       assert.deepEqual(await confirm('general'), ['base_url']);
       assert.equal(await rpId(), 'evil.example');
-      assert.match(await reset(honest), /https:\/\/evil\.example\/reset-password#token=/);
+      assert.match(await reset(honest), /https:\/\/evil\.example\/reset#token=/);
       const [entry] = done(await admin.get('/api/audit/logs?action=settings.confirm&limit=1')).list;
       assert.deepEqual(
         [entry.target?.name, entry.before?.waiting, entry.after?.confirmed],

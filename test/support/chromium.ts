@@ -117,7 +117,9 @@ export interface Browser {
   stop(): Promise<void>;
 }
 
-const launch = () => chromium.launch({ executablePath: PROGRAM, chromiumSandbox: false, args: [...QUIET, ...ALONE] });
+/** A headless browser without a page. */
+export const launchChromium = () =>
+  chromium.launch({ executablePath: PROGRAM, chromiumSandbox: false, args: [...QUIET, ...ALONE] });
 
 /** A browser that shows pages. */
 export interface Pages {
@@ -127,7 +129,7 @@ export interface Pages {
 }
 
 export async function startPages(): Promise<Pages> {
-  const browser = await launch();
+  const browser = await launchChromium();
   return {
     async open(url) {
       const page = await (await browser.newContext()).newPage();
@@ -139,7 +141,7 @@ export async function startPages(): Promise<Pages> {
 }
 
 export async function startChromium(): Promise<Browser> {
-  const browser = await launch();
+  const browser = await launchChromium();
   return {
     async open(url, verification = true) {
       const page = await (await browser.newContext()).newPage();

@@ -75,7 +75,7 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
     loginStart: async (username?: string): Promise<PasskeyStart> => done(await start(username)),
     loginFinish: finish,
     /** Runs a complete login ceremony. */
-    async login(by: Ceremonies, username?: string): Promise<Answer<LoginResult>> {
+    async login(by: Ceremonies, username?: string): Promise<Answer<Required<LoginResult>>> {
       const { challenge_id, options } = done(await start(username));
       return finish(challenge_id, await by.get(options));
     },

@@ -6,7 +6,7 @@ import { type AllTemplates, oneLine, type RenderedName, renderMail } from '../..
 const time = '2026-01-31T12:34:56.789Z';
 const VALUES: AllTemplates = {
   code: { code: '123456', minutes: 10 },
-  reset: { username: 'ada', url: 'https://dns.example.com/reset-password#token=ab12', minutes: 30 },
+  reset: { username: 'ada', url: 'https://dns.example.com/reset#token=ab12', minutes: 30 },
   'new-device': { username: 'ada', time, ip: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0' },
   locked: { username: 'ada', time, ip: '192.0.2.1', minutes: 15 },
   notice: { event: 'sync.failed', text: 'The account DNS failed', domain: 'example.com', time },

@@ -4,6 +4,7 @@ import {
   Button,
   type CSSVariablesResolver,
   createTheme,
+  Input,
   Loader,
   type MantineColorsTuple,
   Menu,
@@ -84,9 +85,20 @@ export const theme = createTheme({
   components: {
     Anchor: Anchor.extend({ defaultProps: { underline: 'hover' } }),
     Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 3, size: 'sm', tt: 'none', fw: 500 } }),
-    Button: Button.extend({ defaultProps: { size: 'xs', fz: 13 } }),
+    Button: Button.extend({ defaultProps: { size: 'xs', fz: 13, fw: 500 } }),
+    // what is needed says nothing: what is optional says so
+    InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
     Loader: Loader.extend({ defaultProps: { type: 'dots' } }),
-    Menu: Menu.extend({ defaultProps: { shadow: 'sm', position: 'bottom-end' } }),
+    // within its landmark, and over the edge of a table; its invisible first stop is no item of a menu
+    Menu: Menu.extend({
+      defaultProps: {
+        shadow: 'sm',
+        position: 'bottom-end',
+        withinPortal: false,
+        floatingStrategy: 'fixed',
+        withInitialFocusPlaceholder: false,
+      },
+    }),
     Notification: Notification.extend({ defaultProps: { withBorder: true } }),
     PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } }),

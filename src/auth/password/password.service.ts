@@ -135,7 +135,7 @@ export class PasswordService {
     await this.db.transaction(async (manager) => {
       const token = await this.challenges.open('reset', RESET_MINUTES, {}, { userId: user.id, manager });
       // after the #: browsers do not send that part
-      const url = `${base}/reset-password#token=${token}`;
+      const url = `${base}/reset#token=${token}`;
       const values = { username: user.username, url, minutes: RESET_MINUTES };
       await this.mailer.queue(manager, user.email as string, 'reset', user, values);
     });

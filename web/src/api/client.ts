@@ -12,7 +12,14 @@ export const BASE = new URL('.', document.baseURI).href.replace(/\/$/, '');
 /** Says that the session is in the cookie, which pages of others cannot send. */
 export const SESSION_HEADER = { 'X-Zoneward-Session': 'cookie' };
 
-type Data<E> = E extends { data: infer D } ? D : E extends { data?: infer D } ? D : never;
+/** without the request for a second factor, which is a failure here */
+type Data<E> = E extends { code: -2 }
+  ? never
+  : E extends { data: infer D }
+    ? D
+    : E extends { data?: infer D }
+      ? D
+      : never;
 type Answer<R, S> = R extends { content: { 'application/json': infer E } }
   ? Omit<R, 'content'> & {
       content: { 'application/json': `${S & number}` extends `2${string}` ? Data<E> : ApiError };

@@ -41,6 +41,10 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the service waits for its setup. */
+export const needsSetup = (error: unknown): boolean =>
+  error instanceof ApiError && ['setup_needed', 'administrator_needed'].includes(error.reason ?? '');
+
 /** The service could not be asked: no network, or nothing that answers. */
 export class Unreachable extends Error {
   constructor() {

@@ -2,14 +2,15 @@ import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-que
 import createQueryHooks from 'openapi-react-query';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
 import { ask, BASE, client, failureOf, type paths, SESSION_HEADER } from './client';
-import { ApiError } from './errors';
+import { ApiError, needsSetup } from './errors';
 import { onComeBack } from './reachable';
 
 /** `$api.useQuery('get', '/api/…')` and `$api.useMutation`: keys are `[method, path, init]`. */
 export const $api = createQueryHooks(client);
 
 const TRIES = 3;
-const passes = (error: unknown) => !(error instanceof ApiError) || error.status >= 502;
+/** Whether a failure may be over soon: not that nobody has set the service up. */
+const passes = (error: unknown) => !(error instanceof ApiError) || (error.status >= 502 && !needsSetup(error));
 
 export const queryClient = new QueryClient({
   defaultOptions: {

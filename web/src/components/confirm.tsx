@@ -57,12 +57,12 @@ export function ConfirmDestructive({ opened, onClose, title, children, verb, typ
               onChange={(event) => setText(event.currentTarget.value)}
               autoComplete="off"
               spellCheck={false}
-              ff="monospace"
+              classNames={{ input: 'zw-mono' }}
               data-autofocus
             />
           )}
           <ErrorText error={error} />
-          <Group justify="flex-end" gap="xs">
+          <Group justify="flex-end" gap="sm">
             <Button variant="default" onClick={close}>
               {t('cancel')}
             </Button>

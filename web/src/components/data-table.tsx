@@ -175,7 +175,7 @@ export function DataTable<T>(props: Props<T>) {
   const many = keys.filter((key) => chosen.has(key)).length;
   return (
     <div className={classes.frame} aria-busy={query.isPlaceholderData || undefined}>
-      <Group gap="xs" className={classes.bar}>
+      <Group gap="sm" className={classes.bar}>
         {searchable && <SearchField list={list} label={searchLabel ?? t('search')} />}
         {filters}
         <Text fz="sm" c="dimmed" ml="auto" role="status">

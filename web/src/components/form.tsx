@@ -14,6 +14,8 @@ interface ApiForm<V> {
   busy: boolean;
   /** what went wrong beside what stands at the fields */
   problem: unknown;
+  /** shows a failure of something else that was sent with these values, such as a test */
+  fail: (error: unknown) => void;
 }
 
 /** The paths of the server as those of the form: `values[0].ttl` is `values.0.ttl`. */
@@ -47,18 +49,19 @@ export function useApiForm<V extends Record<string, unknown>>({
   const form = useForm<V>({ initialValues, ...(validate && { validate }) });
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
+  const fail = (error: unknown) => setProblem(showFields(error, form, renamed));
   const onSubmit = form.onSubmit(async (values) => {
     setBusy(true);
     setProblem(null);
     try {
       await save(values);
     } catch (error) {
-      setProblem(showFields(error, form, renamed));
+      fail(error);
     } finally {
       setBusy(false);
     }
   });
-  return { form, onSubmit, busy, problem };
+  return { form, onSubmit, busy, problem, fail };
 }
 
 /** Puts the errors of fields beside them. @returns what is left to be shown */
@@ -90,7 +93,7 @@ export function FormEnd({
   return (
     <div className={classes.end}>
       <ErrorText error={problem} />
-      <Group gap="xs" justify="flex-end">
+      <Group gap="sm" justify="flex-end">
         {children}
         <Button type="submit" loading={busy}>
           {verb}

@@ -54,7 +54,7 @@ export function Screen({ title, isName = false, crumbs = [], actions, tabs, abou
               </span>
             )}
           </Title>
-          {actions && <Group gap="xs">{actions}</Group>}
+          {actions && <Group gap="sm">{actions}</Group>}
         </Group>
         {about && <div className={classes.about}>{about}</div>}
         {tabs}
@@ -70,7 +70,7 @@ export function Section({ title, actions, children }: { title: string; actions?:
     <section className={classes.section} aria-label={title}>
       <Group justify="space-between" className={classes.sectionHead} gap="xs">
         <Title order={2}>{title}</Title>
-        {actions && <Group gap="xs">{actions}</Group>}
+        {actions && <Group gap="sm">{actions}</Group>}
       </Group>
       {children}
     </section>

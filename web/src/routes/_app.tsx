@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from '@tanstack/react-router';
-import { ApiError } from '~/api/errors';
+import { ApiError, needsSetup } from '~/api/errors';
 import { queryClient } from '~/api/query';
 import { applyProfile, bootstrapOptions, renew } from '~/session/session';
 import { Shell } from '~/shell/shell';
@@ -18,7 +18,7 @@ export const Route = createFileRoute('/_app')({
       void renew();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (['setup_needed', 'administrator_needed'].includes(error.reason ?? '')) throw redirect({ to: '/setup' });
+      if (needsSetup(error)) throw redirect({ to: '/setup' });
       if (error.status === 401 || error.reason === 'second_factor_required')
         throw redirect({ to: '/sign-in', search: { back: location.href } as never });
       throw error;

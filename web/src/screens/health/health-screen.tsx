@@ -109,9 +109,13 @@ function Delegation({ health }: { health: Health }) {
               ds === null ? (
                 t('noAnswer')
               ) : (ds as unknown[]).length ? (
-                <Status key="ds" is="good">{t('ds', { count: (ds as unknown[]).length })}</Status>
+                <Status key="ds" is="good">
+                  {t('ds', { count: (ds as unknown[]).length })}
+                </Status>
               ) : (
-                <Status key="no" is="off">{t('noDs')}</Status>
+                <Status key="no" is="off">
+                  {t('noDs')}
+                </Status>
               ),
             ],
           ]}
