@@ -73,8 +73,18 @@ export function RuleCard({ rule, failover, mayWrite, onEdit }: Props) {
         )}
       </div>
       <ErrorText error={error} />
-      {state.hold_reason && <Box is="bad">{t('holdReason', { reason: state.hold_reason })}</Box>}
-      {state.failure && <Box is="bad">{t('failureText', { reason: state.failure })}</Box>}
+      {state.hold_reason && (
+        <Box is="bad">
+          <div>{t('holdReason', { reason: state.hold_reason })}</div>
+          <div>{t('holdHint')}</div>
+        </Box>
+      )}
+      {state.failure && (
+        <Box is="bad">
+          <div>{t('failureText', { reason: state.failure })}</div>
+          <div>{t('failureHint')}</div>
+        </Box>
+      )}
       {state.limited_until && (
         <Box is="warn">
           {t('limited')} <Time iso={state.limited_until} />

@@ -126,7 +126,7 @@ export function RuleEditor({ failover, rule, onEnd }: Props) {
               label={t('field.host')}
               description={t('field.hostHint')}
               spellCheck={false}
-              ff="monospace"
+              classNames={{ input: 'zw-mono' }}
               {...form.getInputProps('host')}
             />
             <NativeSelect
@@ -145,7 +145,7 @@ export function RuleEditor({ failover, rule, onEnd }: Props) {
                 autosize
                 minRows={2}
                 spellCheck={false}
-                ff="monospace"
+                classNames={{ input: 'zw-mono' }}
                 {...form.getInputProps(side)}
               />
             ))}
@@ -176,7 +176,7 @@ export function RuleEditor({ failover, rule, onEnd }: Props) {
                 label={t('field.path')}
                 placeholder="/"
                 spellCheck={false}
-                ff="monospace"
+                classNames={{ input: 'zw-mono' }}
                 {...form.getInputProps('path')}
               />
               <div className={classes.pair}>

@@ -100,7 +100,7 @@ export function SwitchDialog({ rule, onClose }: { rule: Rule; onClose: () => voi
           <Button variant="default" loading={busy && !rehearsed} onClick={() => void run(true)}>
             {t('switch.rehearse')}
           </Button>
-          <Button loading={busy} onClick={() => void run(false)}>
+          <Button loading={busy} disabled={Boolean(rehearsed?.refused)} onClick={() => void run(false)}>
             {t('switch.verb', { side: t(`side.${to}`) })}
           </Button>
         </Group>

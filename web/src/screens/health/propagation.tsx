@@ -60,6 +60,7 @@ export function Propagation() {
           value={record}
           onChange={setRecord}
           searchable
+          comboboxProps={{ withinPortal: false }}
           onSearchChange={setTyped}
           filter={(input) => input.options}
           nothingFoundMessage={t('common:nothingFound')}

@@ -77,7 +77,7 @@ export function ChangeDialog({ opened, onClose, search, chosen, count }: Props) 
               description={t('change.valueHint')}
               autosize
               spellCheck={false}
-              ff="monospace"
+              classNames={{ input: 'zw-mono' }}
               {...form.getInputProps('text')}
             />
           )}

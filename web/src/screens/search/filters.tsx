@@ -99,6 +99,7 @@ function AccountFilter({ value, onChange }: { value: string; onChange: (account:
       value={value || null}
       onChange={(account) => onChange(account ?? '')}
       searchable
+      comboboxProps={{ withinPortal: false }}
       clearable
       clearButtonProps={{ 'aria-label': t('common:clear') }}
       onSearchChange={setTyped}

@@ -62,7 +62,7 @@ export function IngressEditor({ tunnel }: { tunnel: Tunnel & { etag: string } })
                   label={t(`ingress.${key}`)}
                   placeholder={key === 'hostname' ? '*' : key === 'service' ? 'http://localhost:8080' : ''}
                   spellCheck={false}
-                  ff="monospace"
+                  classNames={{ input: 'zw-mono' }}
                   {...form.getInputProps(`ingress.${i}.${key}`)}
                 />
               ))}

@@ -59,9 +59,9 @@ export function NewTunnel({ onClose, onMade }: Props) {
               label: `${name} (${provider})`,
             }))}
             searchable
+            comboboxProps={{ withinPortal: false }}
             onSearchChange={setTyped}
             nothingFoundMessage={t('common:nothingFound')}
-            data-autofocus
             {...form.getInputProps('account_id')}
           />
           <TextInput label={t('new.name')} description={t('new.nameHint')} {...form.getInputProps('name')} />
@@ -69,14 +69,14 @@ export function NewTunnel({ onClose, onMade }: Props) {
             label={t('new.hostname')}
             description={t('new.hostnameHint')}
             spellCheck={false}
-            ff="monospace"
+            classNames={{ input: 'zw-mono' }}
             {...form.getInputProps('hostname')}
           />
           <TextInput
             label={t('new.service')}
             placeholder="http://localhost:8080"
             spellCheck={false}
-            ff="monospace"
+            classNames={{ input: 'zw-mono' }}
             {...form.getInputProps('service')}
           />
           <TextInput
