@@ -53,7 +53,3 @@ export async function signInByPasskey(autofill: boolean): Promise<SignedIn | nul
   const body = { challenge_id, response: response as never };
   return signedIn((await quietClient.POST('/api/auth/webauthn/login/finish', { body })).data);
 }
-
-/** The paths that may be gone back to: within the console. */
-export const safeBack = (back: string | undefined): string =>
-  back && /^\/(?![/\\])/.test(back) && !/^\/(sign-in|setup|reset|oauth)/.test(back) ? back : '/';

@@ -1,4 +1,4 @@
-import { ActionIcon, Burger, Button, Drawer, Kbd, Tooltip, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Burger, Button, Kbd, useMantineColorScheme } from '@mantine/core';
 import { IconCode, IconKeyboard } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
@@ -21,11 +21,15 @@ const PARTS = {
   keys: () => import('./keys-help'),
   api: () => import('./api-panel'),
   signIn: () => import('~/session/sign-in-dialog'),
+  rail: () => import('./rail-drawer'),
+  notices: () => import('./notices'),
 };
 const Palette = lazy(PARTS.palette);
 const KeysHelp = lazy(PARTS.keys);
 const ApiPanel = lazy(PARTS.api);
 const SignInDialog = lazy(PARTS.signIn);
+const RailDrawer = lazy(PARTS.rail);
+const Notices = lazy(PARTS.notices);
 
 const QUIET_MS = 2000;
 
@@ -114,41 +118,31 @@ export function Shell() {
             {t('palette.open')}
           </Button>
         </div>
-        <Tooltip label={t('api.open')}>
-          <ActionIcon
-            variant={hasApi ? 'light' : 'subtle'}
-            color={hasApi ? 'petrol' : 'gray'}
-            aria-label={t('api.open')}
-            aria-pressed={hasApi}
-            onClick={() => setHasApi(!hasApi)}
-          >
-            <IconCode size={18} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label={t('keys.title')}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            className={classes.keys}
-            aria-label={t('keys.title')}
-            onClick={() => setOpen('keys')}
-          >
-            <IconKeyboard size={18} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon
+          variant={hasApi ? 'light' : 'subtle'}
+          color={hasApi ? 'petrol' : 'gray'}
+          aria-label={t('api.open')}
+          title={t('api.open')}
+          aria-pressed={hasApi}
+          onClick={() => setHasApi(!hasApi)}
+        >
+          <IconCode size={18} stroke={1.5} />
+        </ActionIcon>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          className={classes.keys}
+          aria-label={t('keys.title')}
+          title={t('keys.title')}
+          onClick={() => setOpen('keys')}
+        >
+          <IconKeyboard size={18} stroke={1.5} />
+        </ActionIcon>
         <UserMenu />
       </header>
       <div className={classes.rail}>
         <Navigation />
       </div>
-      <Drawer.Root opened={open === 'rail'} onClose={() => setOpen(null)} size={240}>
-        <Drawer.Overlay backgroundOpacity={0.35} />
-        <Drawer.Content aria-label={t('navigation')}>
-          <Drawer.Body p={0} pt="sm">
-            <Navigation onGo={() => setOpen(null)} />
-          </Drawer.Body>
-        </Drawer.Content>
-      </Drawer.Root>
       <div className={classes.content}>
         <Banner />
         <main id="main" ref={main} tabIndex={-1} className={classes.main}>
@@ -166,8 +160,10 @@ export function Shell() {
       </div>
       <Suspense fallback={null}>
         {open === 'palette' && <Palette opened onClose={() => setOpen(null)} />}
+        {open === 'rail' && <RailDrawer onClose={() => setOpen(null)} />}
         {open === 'keys' && <KeysHelp opened onClose={() => setOpen(null)} />}
         {isEnded && <SignInDialog />}
+        <Notices />
       </Suspense>
     </div>
   );
