@@ -31,7 +31,7 @@ const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
 
 /** The keys that a source uses, as `area:key`; `area:begin*` where the rest is put together. Each may be of several areas. */
 function usedIn(text: string): string[][] {
-  const spaces = [...text.matchAll(/useTranslation\((?:'(\w+)')?\)/g)].map(([, space]) => space ?? 'common');
+  const spaces = [...text.matchAll(/useTranslation\((?:\[?'(\w+)'[^)]*)?\)/g)].map(([, space]) => space ?? 'common');
   const named = [...text.matchAll(/\bt\(\s*(?:'([^']+)'|`([^`$]*)\$\{)/g)].map(
     ([, whole, begin]) => whole ?? `${begin}*`,
   );
