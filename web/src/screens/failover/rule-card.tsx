@@ -141,7 +141,7 @@ function ValueLine({ value, health }: { value: string; health: Rule['state']['va
     <li>
       <span className={classes.value}>{value}</span>
       <Status is={up === null ? 'off' : up ? 'good' : 'bad'}>
-        {t(up === null ? 'value.unknown' : up ? 'value.up' : 'value.down')}
+        {t(`value.${up === null ? 'unknown' : up ? 'up' : 'down'}`)}
       </Status>
       <Text span fz="xs" c="dimmed" className={classes.grow}>
         {health?.latency_ms !== null && health?.latency_ms !== undefined && t('ms', { ms: health.latency_ms })}

@@ -244,7 +244,7 @@ export function RuleEditor({ failover, rule, onEnd }: Props) {
           ))}
         </Stack>
       </Section>
-      <FormEnd busy={busy} problem={problem} verb={rule ? t('common:save') : t('editor.verb')}>
+      <FormEnd busy={busy} problem={problem} verb={rule ? t('editor.save') : t('editor.verb')}>
         <Button variant="default" onClick={onEnd}>
           {t('common:cancel')}
         </Button>

@@ -146,13 +146,11 @@ function Delegation({ health }: { health: Health }) {
                         <span className={classes.name}>{name}</span> <span className={classes.dim}>{address}</span>
                       </td>
                       <td>
-                        <Status is={ok ? 'good' : 'bad'}>
-                          {t(ok ? 'server.ok' : lame ? 'server.lame' : 'server.silent')}
-                        </Status>
+                        <Status is={ok ? 'good' : 'bad'}>{t(`server.${ok ? 'ok' : lame ? 'lame' : 'silent'}`)}</Status>
                         {error && <div className={classes.dim}>{error}</div>}
                       </td>
-                      <td>{serial ?? '–'}</td>
-                      <td>{ms === null ? '–' : t('ms', { ms })}</td>
+                      <td data-label={t('server.serial')}>{serial ?? '–'}</td>
+                      <td data-label={t('server.latency')}>{ms === null ? '–' : t('ms', { ms })}</td>
                     </tr>
                   ))}
               </tbody>

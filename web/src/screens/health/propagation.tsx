@@ -102,8 +102,8 @@ export function Propagation() {
                           <Status is={SERVERS[status]}>{t(`answer.${status}`)}</Status>
                           {error && <div className={classes.dim}>{error}</div>}
                         </td>
-                        <td>{ttl ?? '–'}</td>
-                        <td>{serial ?? '–'}</td>
+                        <td data-label={t('server.ttl')}>{ttl ?? '–'}</td>
+                        <td data-label={t('server.serial')}>{serial ?? '–'}</td>
                       </tr>
                     ))}
                   </tbody>

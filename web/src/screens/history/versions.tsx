@@ -33,7 +33,6 @@ export function Versions() {
       key: 'version',
       header: t('column.version'),
       width: 80,
-      lead: true,
       cell: ({ version }) => (
         <AppLink to={to} search={{ version: String(version) }} className={classes.number ?? ''}>
           {t('version', { version })}

@@ -120,7 +120,7 @@ function Part({ plan, outcome }: { plan: PlanGroup['plans'][number]; outcome: Ou
           variant="subtle"
           size="compact-xs"
           aria-expanded={isOpen}
-          aria-label={t(isOpen ? 'group.hide' : 'group.show', { domain: plan.domain })}
+          aria-label={isOpen ? t('group.hide', { domain: plan.domain }) : t('group.show', { domain: plan.domain })}
           onClick={() => setOpen(!isOpen)}
         >
           {isOpen ? '▾' : '▸'}

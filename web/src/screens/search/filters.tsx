@@ -70,7 +70,7 @@ function Typed({ label, value, onChange }: { label: string; value: string; onCha
   return (
     <TextInput
       size="xs"
-      w={150}
+      w={140}
       aria-label={label}
       placeholder={label}
       value={text}

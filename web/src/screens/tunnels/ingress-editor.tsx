@@ -77,7 +77,7 @@ export function IngressEditor({ tunnel }: { tunnel: Tunnel & { etag: string } })
           ))}
           <Checkbox label={t('new.dns')} {...form.getInputProps('dns_managed', { type: 'checkbox' })} />
         </Stack>
-        <FormEnd busy={busy} problem={problem} verb={t('common:save')} />
+        <FormEnd busy={busy} problem={problem} verb={t('ingress.save')} />
       </form>
     </Section>
   );

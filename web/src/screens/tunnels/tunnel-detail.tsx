@@ -105,7 +105,7 @@ export function TunnelDetail({ id, onToken }: Props) {
                   {tunnel.connections.map((one) => (
                     <li key={one.id}>
                       <Status is={one.reconnecting ? 'warn' : 'good'}>
-                        {t(one.reconnecting ? 'reconnecting' : 'connected')}
+                        {one.reconnecting ? t('reconnecting') : t('connected')}
                       </Status>{' '}
                       {[one.colo, one.origin_ip, one.version && `cloudflared ${one.version}`]
                         .filter(Boolean)
