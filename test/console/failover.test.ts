@@ -35,20 +35,21 @@ describeUnless(noChromium || noPowerdns)('failover in the console', () => {
     };
     const visit = await browser.openAs(`/domains/${domain}/failover`);
     const { page } = visit;
+    const field = (name: string) => page.getByLabel(name, { exact: true });
     await page.getByRole('button', { name: 'Add rule' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('www');
-    await page.getByLabel('Primary', { exact: true }).fill(PRIMARY);
-    await page.getByLabel('Backup', { exact: true }).fill('not an address');
-    await page.getByLabel('Check').selectOption('tcp');
-    await page.getByLabel('Port').fill(String(targets.port));
-    await page.getByLabel('Seconds between checks').fill('1');
-    await page.getByLabel('Seconds for an answer').fill('1');
+    await field('Name').fill('www');
+    await field('Primary').fill(PRIMARY);
+    await field('Backup').fill('not an address');
+    await field('Check').selectOption('tcp');
+    await field('Port').fill(String(targets.port));
+    await field('Seconds between checks').fill('1');
+    await field('Seconds for an answer').fill('1');
     await page.getByRole('button', { name: 'Add rule' }).click();
     // what the server says of a value stands beside the field, and nothing that was typed is lost
     await page.locator('[aria-invalid=true]').waitFor();
-    assert.equal(await page.getByLabel('Backup').getAttribute('aria-invalid'), 'true');
+    assert.equal(await field('Backup').getAttribute('aria-invalid'), 'true');
     await assertSound(visit);
-    await page.getByLabel('Backup').fill(BACKUP);
+    await field('Backup').fill(BACKUP);
     await page.getByRole('button', { name: 'Add rule' }).click();
     const rule = page.getByRole('article', { name: 'www A' });
     await rule.getByText('primary works').waitFor();
@@ -63,7 +64,7 @@ describeUnless(noChromium || noPowerdns)('failover in the console', () => {
     await dialog.waitFor({ state: 'detached' });
     assert.deepEqual(await held(), [BACKUP]);
     // it would have switched back at once
-    await rule.getByText('on hold').waitFor();
+    await rule.getByText('On hold: switched to backup by hand').waitFor();
     await page.getByRole('table', { name: 'Switches' }).getByRole('link').first().waitFor();
     await rule.getByRole('button', { name: 'Release' }).click();
     await rule.getByText('primary works').waitFor();

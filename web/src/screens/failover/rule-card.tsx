@@ -74,7 +74,7 @@ export function RuleCard({ rule, failover, mayWrite, onEdit }: Props) {
       </div>
       <ErrorText error={error} />
       {state.hold_reason && (
-        <Box is="bad">
+        <Box is="warn">
           <div>{t('holdReason', { reason: state.hold_reason })}</div>
           <div>{t('holdHint')}</div>
         </Box>

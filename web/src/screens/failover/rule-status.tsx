@@ -5,7 +5,6 @@ import type { Rule } from './rule';
 /** How a rule stands, the worst first. */
 export function stateOf({ state, hold }: Rule): [key: string, is: Meaning] {
   if (state.failure) return ['failed', 'bad'];
-  if (state.hold_reason) return ['heldBecause', 'bad'];
   if (hold) return ['held', 'warn'];
   if (state.values.length && state.values.every(({ up }) => up === false)) return ['allDown', 'bad'];
   if (state.active === 'backup') return ['onBackup', 'warn'];
