@@ -28,8 +28,9 @@ export class ConsoleBrowser {
     readonly url: string,
   ) {}
 
-  static async start(url: string): Promise<ConsoleBrowser> {
-    return new ConsoleBrowser(await launchChromium(), url);
+  /** @param args of Chromium */
+  static async start(url: string, args: string[] = []): Promise<ConsoleBrowser> {
+    return new ConsoleBrowser(await launchChromium(args), url);
   }
 
   stop(): Promise<void> {
@@ -84,8 +85,13 @@ export async function axeProblems(page: Page): Promise<string[]> {
 }
 
 /** Asserts that the page breaks no rule of axe, does not scroll sideways, and that nothing was refused or broke. */
-export async function assertSound({ page, complaints }: Visit): Promise<void> {
-  assert.deepEqual(await axeProblems(page), []);
+export async function assertSound(visit: Visit): Promise<void> {
+  assert.deepEqual(await axeProblems(visit.page), []);
+  await assertFits(visit);
+}
+
+/** Asserts that the page does not scroll sideways, and that nothing was refused or broke. */
+export async function assertFits({ page, complaints }: Visit): Promise<void> {
   const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   assert.equal(wide, 0, `${page.url()} scrolls sideways`);
   assert.deepEqual(complaints, []);

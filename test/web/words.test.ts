@@ -29,7 +29,10 @@ const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file))
   .map((file) => ({ file, text: readFileSync(join(SOURCES, file), 'utf8') }));
 
-/** The keys that a source uses, as `area:key`; `area:begin*` where the rest is put together. Each may be of several areas. */
+/**
+ * The keys that a source uses, as `area:key`; `area:begin*` where the rest is put together. Each may be of several
+ * areas.
+ */
 function usedIn(text: string): string[][] {
   const spaces = [...text.matchAll(/useTranslation\((?:\[?'(\w+)'[^)]*)?\)/g)].map(([, space]) => space ?? 'common');
   const named = [...text.matchAll(/\bt\(\s*(?:'([^']+)'|`([^`$]*)\$\{)/g)].map(

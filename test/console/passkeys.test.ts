@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { Authenticator, noChromium } from '../support/chromium.js';
+import { ConsoleBrowser, signIn } from '../support/console.js';
+import { type Service, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+
+/** Adds a passkey to the account that is signed in, as the screen of the profile does. */
+const REGISTER = `(async () => {
+  const headers = { 'content-type': 'application/json', 'x-zoneward-session': 'cookie' };
+  const send = async (path, body) => (await (await fetch('/api/auth/webauthn/register/' + path, {
+    method: 'POST', headers, body: JSON.stringify(body) })).json()).data;
+  const { challenge_id, options } = await send('start', {});
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+  const response = (await navigator.credentials.create({ publicKey })).toJSON();
+  return (await send('finish', { challenge_id, response })).id;
+})()`;
+
+describeUnless(noChromium)('passkeys in the console', () => {
+  let service: Service;
+  let browser: ConsoleBrowser;
+  beforeAll(async () => {
+    service = await startService('sqlite');
+    browser = await ConsoleBrowser.start(service.server.url.replace('127.0.0.1', 'localhost'));
+  });
+  afterAll(async () => {
+    await browser?.stop();
+    await service?.stop();
+  });
+
+  it('sign in from the list of the name field without a click, and by the button', async () => {
+    const { page } = await browser.openAs('/');
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const authenticator = await Authenticator.plugIn(page, true);
+    await page.evaluate(REGISTER);
+    const signOut = async () => {
+      await page.getByRole('button', { name: /your menu/ }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    };
+    // the virtual authenticator answers what waits in the list at once
+    await signOut();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await authenticator.answers(false);
+    await signOut();
+    const button = page.getByRole('button', { name: 'Sign in with a passkey' });
+    await button.click();
+    await authenticator.answers(true);
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
+  it('that this address cannot have fail in words, and on plain HTTP the page says what is missing', async () => {
+    const near = await ConsoleBrowser.start(service.server.url);
+    try {
+      const { page } = await near.open('/sign-in');
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+      await page.getByRole('alert').getByText(/domain/).waitFor();
+    } finally {
+      await near.stop();
+    }
+    const name = 'dns.internal.example';
+    const { port } = new URL(service.server.url);
+    const plain = await ConsoleBrowser.start(`http://${name}:${port}`, [`--host-resolver-rules=MAP ${name} 127.0.0.1`]);
+    try {
+      const visit = await plain.open('/');
+      const { page } = visit;
+      await page.getByText('Passkeys work at an https address only').waitFor();
+      assert.equal(await page.evaluate('window.isSecureContext'), false);
+      assert.equal(await page.getByRole('button', { name: 'Sign in with a passkey' }).count(), 0);
+      await signIn(page);
+      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'API calls of this screen' }).click();
+      await page.getByRole('button', { name: 'Copy the command' }).first().click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      assert.deepEqual(visit.complaints, []);
+    } finally {
+      await plain.stop();
+    }
+  });
+});
