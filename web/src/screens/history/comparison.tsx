@@ -45,7 +45,7 @@ export function Comparison({ from, to }: { from: number; to: number }) {
   const navigate = useNavigate();
   const [a, setA] = useState<number | string>(from);
   const [b, setB] = useState<number | string>(to);
-  const { plan, busy, error, isNothing } = usePlanning();
+  const { plan, mayWrite, busy, error, isNothing } = usePlanning();
   const show = (one: number | string, other: number | string) =>
     void navigate({
       to: `/domains/${domain}/history` as never,
@@ -57,15 +57,17 @@ export function Comparison({ from, to }: { from: number; to: number }) {
       <Section
         title={t('between', { from, to })}
         actions={
-          <Button
-            variant="default"
-            loading={busy}
-            onClick={() =>
-              plan({ version: from, comment: t('restoreComment', { version: from }) }, { version: String(from) })
-            }
-          >
-            {t('restore', { version: from })}
-          </Button>
+          mayWrite && (
+            <Button
+              variant="default"
+              loading={busy}
+              onClick={() =>
+                plan({ version: from, comment: t('restoreComment', { version: from }) }, { version: String(from) })
+              }
+            >
+              {t('restore', { version: from })}
+            </Button>
+          )
         }
       >
         <ErrorText error={error} />

@@ -48,7 +48,7 @@ export function Drift() {
   const query = $api.useQuery('get', '/api/domains/{domain_id}/drift', {
     params: { path, query: { page: 1, limit: SHOWN } },
   });
-  const { plan, busy, error, isNothing } = usePlanning();
+  const { plan, mayWrite, busy, error, isNothing } = usePlanning();
   const [accepting, setAccepting] = useState<Set | 'all' | null>(null);
   const revert = (set?: Set) =>
     plan(
@@ -65,6 +65,7 @@ export function Drift() {
     <Section
       title={t('drift.title')}
       actions={
+        mayWrite &&
         (query.data?.total ?? 0) > 0 && (
           <>
             <Button variant="default" onClick={() => setAccepting('all')}>
@@ -115,24 +116,26 @@ export function Drift() {
                   <Text span fz="sm" c="dimmed">
                     {t('drift.found')} <Time iso={set.found_at} />
                   </Text>
-                  <Group gap={4}>
-                    <Button
-                      variant="subtle"
-                      size="compact-xs"
-                      aria-label={t('drift.acceptOne', { name: `${set.host} ${set.type}` })}
-                      onClick={() => setAccepting(set)}
-                    >
-                      {t('drift.accept')}
-                    </Button>
-                    <Button
-                      variant="subtle"
-                      size="compact-xs"
-                      aria-label={t('drift.revertOne', { name: `${set.host} ${set.type}` })}
-                      onClick={() => revert(set)}
-                    >
-                      {t('drift.revert')}
-                    </Button>
-                  </Group>
+                  {mayWrite && (
+                    <Group gap={4}>
+                      <Button
+                        variant="subtle"
+                        size="compact-xs"
+                        aria-label={t('drift.acceptOne', { name: `${set.host} ${set.type}` })}
+                        onClick={() => setAccepting(set)}
+                      >
+                        {t('drift.accept')}
+                      </Button>
+                      <Button
+                        variant="subtle"
+                        size="compact-xs"
+                        aria-label={t('drift.revertOne', { name: `${set.host} ${set.type}` })}
+                        onClick={() => revert(set)}
+                      >
+                        {t('drift.revert')}
+                      </Button>
+                    </Group>
+                  )}
                 </div>
                 {set.hold_reason && <Box is="warn">{set.hold_reason}</Box>}
                 <DiffView label={`${set.host} ${set.type}`} changes={changesOf(set)} />

@@ -32,7 +32,7 @@ export function VersionDetail({ version }: { version: number }) {
     ...listOptions('/api/domains/{domain_id}/versions', { path, query: { page, limit: PAGE } }),
     enabled: last !== undefined,
   });
-  const { plan, busy, error, isNothing } = usePlanning();
+  const { plan, mayWrite, busy, error, isNothing } = usePlanning();
   const [isFile, setFile] = useState(false);
   const restore = () => plan({ version, comment: t('restoreComment', { version }) }, { version: String(version) });
   return (
@@ -41,6 +41,7 @@ export function VersionDetail({ version }: { version: number }) {
       <Section
         title={t('title.version', { version })}
         actions={
+          mayWrite &&
           version !== last && (
             <Button loading={busy} onClick={restore}>
               {t('restore', { version })}

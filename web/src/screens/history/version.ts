@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { client } from '~/api/client';
 import type { components } from '~/api/schema';
 import { useDomainId } from '~/screens/domains/domain-frame';
-import { makePlan, type Origin, type PlanInput } from '~/screens/plans/plan';
+import { makePlan, type Origin, type PlanInput, useMayWrite } from '~/screens/plans/plan';
 
 export type Version = components['schemas']['VersionView'];
 
@@ -14,6 +14,7 @@ export function usePlanning() {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [isNothing, setNothing] = useState(false);
+  const mayWrite = useMayWrite(domain);
   const plan = async (body: PlanInput, origin: Origin) => {
     setBusy(true);
     setError(null);
@@ -28,7 +29,7 @@ export function usePlanning() {
       setBusy(false);
     }
   };
-  return { plan, busy, error, isNothing };
+  return { plan, mayWrite, busy, error, isNothing };
 }
 
 /** What became of the records between two versions, as a unified diff. */

@@ -12,7 +12,7 @@ import { Loaded } from '~/components/state-block';
 import { type Meaning, Status } from '~/components/status';
 import { Time } from '~/components/time';
 import { Box, Facts } from './facts';
-import { makePlan, recordsChanged } from './plan';
+import { makePlan, recordsChanged, useMayWrite } from './plan';
 import { useDoor, Who } from './who';
 
 type Detail = components['schemas']['ChangeSetDetail'];
@@ -55,6 +55,7 @@ function Detailed({ set, domain, brief }: { set: Detail; domain: number; brief: 
   const { t } = useTranslation(['plans', 'common']);
   const door = useDoor();
   const navigate = useNavigate();
+  const mayWrite = useMayWrite(domain);
   const [busy, setBusy] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [nothing, setNothing] = useState(false);
@@ -125,7 +126,7 @@ function Detailed({ set, domain, brief }: { set: Detail; domain: number; brief: 
         </Text>
       )}
       <Group gap="xs" mt="sm">
-        {set.hold_reason && (
+        {mayWrite && set.hold_reason && (
           <Button
             loading={busy === 'confirm'}
             onClick={() =>
@@ -135,7 +136,7 @@ function Detailed({ set, domain, brief }: { set: Detail; domain: number; brief: 
             {t('set.goOn')}
           </Button>
         )}
-        {set.state === 'open' && (
+        {mayWrite && set.state === 'open' && (
           <Button
             variant="default"
             loading={busy === 'cancel'}
@@ -146,7 +147,7 @@ function Detailed({ set, domain, brief }: { set: Detail; domain: number; brief: 
             {t('set.cancel')}
           </Button>
         )}
-        {set.state === 'done' && counts.applied > 0 && (
+        {mayWrite && set.state === 'done' && counts.applied > 0 && (
           <Button variant="default" loading={busy === 'undo'} onClick={() => run('undo', undo)}>
             {t('set.undo')}
           </Button>

@@ -12,7 +12,7 @@ import { Changes } from './changes';
 import { Decision } from './decision';
 import { Box, Facts } from './facts';
 import { Guards } from './guards';
-import { type Plan, STATES } from './plan';
+import { type Plan, STATES, useMayWrite } from './plan';
 import classes from './plans.module.css';
 import { type Difference, StaleBox } from './stale';
 import { useDoor, Who } from './who';
@@ -62,6 +62,7 @@ interface Props {
 export function PlanView({ plan, onAgain }: Props) {
   const { t } = useTranslation('plans');
   const door = useDoor();
+  const mayWrite = useMayWrite(plan.domain_id);
   const [differences, setDifferences] = useState<Difference[] | null>(null);
   const { state, id, summary } = plan;
   const isOver = state === 'stale' || state === 'expired' || state === 'discarded';
@@ -108,7 +109,7 @@ export function PlanView({ plan, onAgain }: Props) {
           <PlanChanges plan={plan} />
         </Section>
       )}
-      {state === 'open' && id !== null && plan.group_id === null && (
+      {state === 'open' && id !== null && plan.group_id === null && mayWrite && (
         <ApplyForm id={id} guards={plan.guards} comment={plan.comment} total={total} onStale={setDifferences} />
       )}
       {state === 'open' && plan.group_id !== null && (

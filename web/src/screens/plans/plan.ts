@@ -1,5 +1,5 @@
 import { client } from '~/api/client';
-import { invalidate } from '~/api/query';
+import { $api, invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
 import type { Meaning } from '~/components/status';
 
@@ -44,6 +44,11 @@ export async function makePlan(domain: number, body: PlanInput): Promise<Plan> {
   await invalidate('/api/domains/{domain_id}/plans');
   return data as Plan;
 }
+
+/** Whether the caller may write records of a domain, be it only some: what cannot be done is not offered. */
+export const useMayWrite = (domain: number): boolean =>
+  $api.useQuery('get', '/api/domains/{domain_id}', { params: { path: { domain_id: String(domain) } } }).data
+    ?.permission === 'write';
 
 /** All that shows records, plans or histories is read anew. */
 export const recordsChanged = () =>
