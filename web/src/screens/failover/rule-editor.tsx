@@ -238,7 +238,7 @@ export function RuleEditor({ failover, rule, onEnd }: Props) {
                 aria-label={t('editor.removeWindow', { number: i + 1 })}
                 onClick={() => form.removeListItem('maintenance', i)}
               >
-                {t('common:clear')}
+                {t('editor.removeIt')}
               </Button>
             </Group>
           ))}

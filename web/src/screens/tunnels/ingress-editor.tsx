@@ -10,7 +10,7 @@ import classes from './tunnels.module.css';
 
 /** The rules of a tunnel, from the first to the last: what is asked for a name goes to its service. */
 export function IngressEditor({ tunnel }: { tunnel: Tunnel & { etag: string } }) {
-  const { t } = useTranslation(['tunnels', 'common']);
+  const { t } = useTranslation('tunnels');
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: {
       ingress: tunnel.ingress.map((rule) => ({ ...rule, hostname: rule.hostname ?? '', path: rule.path ?? '' })),
@@ -71,7 +71,7 @@ export function IngressEditor({ tunnel }: { tunnel: Tunnel & { etag: string } })
                 aria-label={t('ingress.remove', { number: i + 1 })}
                 onClick={() => form.removeListItem('ingress', i)}
               >
-                {t('common:clear')}
+                {t('ingress.removeIt')}
               </Button>
             </fieldset>
           ))}
