@@ -53,7 +53,10 @@ describeUnless(noChromium)('passkeys in the console', () => {
     try {
       const { page } = await near.open('/sign-in');
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-      await page.getByRole('alert').getByText(/domain/).waitFor();
+      await page
+        .getByRole('alert')
+        .getByText(/domain/)
+        .waitFor();
     } finally {
       await near.stop();
     }

@@ -37,11 +37,33 @@ export const SHOWN: Shown[] = [
   { name: 'zone-text', path: ({ domain }) => `/domains/${domain}?view=text`, heading: 'example.com', before: zoneText },
   { name: 'zone-difference', path: ({ domain }) => `/domains/${domain}`, heading: 'example.com', before: difference },
   { name: 'history', path: ({ domain }) => `/domains/${domain}/history`, heading: 'example.com' },
+  { name: 'version', path: ({ domain }) => `/domains/${domain}/history?version=2`, heading: 'example.com' },
+  {
+    name: 'plan',
+    path: ({ domain }) => `/domains/${domain}/history?version=2`,
+    heading: 'example.com',
+    before: async (page) => {
+      await page.getByRole('button', { name: 'Restore version 2' }).click();
+      await page.getByRole('button', { name: /^(Apply|Confirm)/ }).waitFor();
+    },
+  },
   { name: 'plans', path: ({ domain }) => `/domains/${domain}/plans`, heading: 'example.com' },
   { name: 'failover', path: ({ domain }) => `/domains/${domain}/failover`, heading: 'example.com' },
+  { name: 'failover-rule', path: ({ domain }) => `/domains/${domain}/failover?rule=new`, heading: 'example.com' },
   { name: 'health', path: ({ domain }) => `/domains/${domain}/health`, heading: 'example.com' },
   { name: 'domain-settings', path: ({ domain }) => `/domains/${domain}/settings`, heading: 'example.com' },
   { name: 'search', path: () => '/records', heading: 'Record search' },
+  {
+    name: 'plan-many',
+    path: () => '/records?type=A',
+    heading: 'Record search',
+    before: async (page) => {
+      await page.getByRole('button', { name: /^Change all/ }).click();
+      await page.getByLabel('New value').fill('192.0.2.99');
+      await page.getByRole('button', { name: 'Show what it does' }).click();
+      await page.getByRole('button', { name: /^Show the changes/ }).click();
+    },
+  },
   { name: 'accounts', path: () => '/accounts', heading: 'Accounts' },
   { name: 'account', path: ({ account }) => `/accounts/${account}`, heading: /./ },
   { name: 'account-add', path: () => '/accounts?add=powerdns', heading: 'Add an account' },

@@ -34,7 +34,7 @@ const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
  * areas.
  */
 function usedIn(text: string): string[][] {
-  const spaces = [...text.matchAll(/useTranslation\((?:'(\w+)')?\)/g)].map(([, space]) => space ?? 'common');
+  const spaces = [...text.matchAll(/useTranslation\((?:\[?'(\w+)'[^)]*)?\)/g)].map(([, space]) => space ?? 'common');
   const named = [...text.matchAll(/\bt\(\s*(?:'([^']+)'|`([^`$]*)\$\{)/g)].map(
     ([, whole, begin]) => whole ?? `${begin}*`,
   );

@@ -40,6 +40,8 @@ interface Props<T> {
   /** more filters, between the search field and the count */
   filters?: ReactNode;
   searchLabel?: string;
+  /** false: the API cannot search this list */
+  searchable?: boolean;
   selection?: { chosen: ReadonlySet<number | string>; onChange: (chosen: Set<number | string>) => void };
   /** shown above the table while rows are chosen */
   bulk?: ReactNode;
@@ -140,7 +142,20 @@ function onRowKey(event: KeyboardEvent<HTMLTableRowElement>, open: (() => void) 
 
 /** A list of the API: pages, order and search are the server's and stand in the address. */
 export function DataTable<T>(props: Props<T>) {
-  const { label, columns, query, rowKey, onOpen, empty, list, filters, searchLabel, selection, bulk } = props;
+  const {
+    label,
+    columns,
+    query,
+    rowKey,
+    onOpen,
+    empty,
+    list,
+    filters,
+    searchLabel,
+    searchable = true,
+    selection,
+    bulk,
+  } = props;
   const { t } = useTranslation('common');
   const [focused, setFocused] = useState(0);
   const { data, error, refetch } = query;
@@ -161,7 +176,7 @@ export function DataTable<T>(props: Props<T>) {
   return (
     <div className={classes.frame} aria-busy={query.isPlaceholderData || undefined}>
       <Group gap="sm" className={classes.bar}>
-        <SearchField list={list} label={searchLabel ?? t('search')} />
+        {searchable && <SearchField list={list} label={searchLabel ?? t('search')} />}
         {filters}
         <Text fz="sm" c="dimmed" ml="auto" role="status">
           {t('count', { count: total })}

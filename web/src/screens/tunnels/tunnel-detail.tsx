@@ -1,0 +1,158 @@
+import { Button, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { client } from '~/api/client';
+import { ApiError } from '~/api/errors';
+import { invalidate } from '~/api/query';
+import { AppLink } from '~/components/app-link';
+import { ConfirmDestructive } from '~/components/confirm';
+import { notifyDone } from '~/components/notify';
+import { Screen, Section } from '~/components/screen';
+import { Loaded } from '~/components/state-block';
+import { Status } from '~/components/status';
+import { Time } from '~/components/time';
+import { Box, Facts } from '~/screens/plans/facts';
+import classes from '~/screens/plans/plans.module.css';
+import { IngressEditor } from './ingress-editor';
+import type { ShownToken } from './run-token';
+import { type Tunnel, TunnelStatus } from './tunnel';
+
+const PATH = '/api/tunnels/{id}';
+
+interface Props {
+  id: number;
+  onToken: (token: ShownToken) => void;
+}
+
+/** One tunnel as the provider has it now: connectors, rules, run token. */
+export function TunnelDetail({ id, onToken }: Props) {
+  const { t } = useTranslation('tunnels');
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'delete' | 'rotate' | null>(null);
+  const [isForced, setForced] = useState(false);
+  const query = useQuery({
+    queryKey: ['get', PATH, { id }],
+    queryFn: async ({ signal }) => {
+      const { data, response } = await client.GET(PATH, { params: { path: { id } }, signal });
+      return { ...(data as Tunnel), etag: response.headers.get('etag') ?? '' };
+    },
+  });
+  const params = { path: { id } };
+  const name = query.data?.name ?? '';
+  const remove = async () => {
+    try {
+      await client.DELETE(PATH, { params: { ...params, query: isForced ? { force: true } : {} } });
+    } catch (error) {
+      // connectors run it: the second click means it
+      if (error instanceof ApiError && error.status === 409) setForced(true);
+      throw error;
+    }
+    await invalidate('/api/tunnels', '/api/domains');
+    notifyDone(t('delete.done', { name }));
+    void navigate({ to: '/tunnels' as never });
+  };
+  const rotate = async () => {
+    const { data } = await client.POST('/api/tunnels/{id}/rotate-token', { params });
+    if (data) onToken({ name, token: data.token });
+  };
+  return (
+    <Screen
+      title={name || t('title')}
+      crumbs={[{ label: t('title'), to: '/tunnels' }]}
+      actions={
+        query.data && (
+          <>
+            <Button variant="default" onClick={() => setOpen('rotate')}>
+              {t('rotate.open')}
+            </Button>
+            <Button variant="subtle" color="red" onClick={() => setOpen('delete')}>
+              {t('delete.open')}
+            </Button>
+          </>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {(tunnel) => (
+          <>
+            {tunnel.hold_reason && <Box is="warn">{tunnel.hold_reason}</Box>}
+            {tunnel.last_error && <Box is="bad">{tunnel.last_error}</Box>}
+            <Section title={t('how')}>
+              <Facts
+                of={[
+                  [t('column.state'), <TunnelStatus key="state" of={tunnel} />],
+                  [
+                    t('account'),
+                    <AppLink key="account" to={`/accounts/${tunnel.account_id}`}>
+                      {t('accountLink', { id: tunnel.account_id })}
+                    </AppLink>,
+                  ],
+                  [t('providerId'), tunnel.tunnel_id],
+                  [t('version'), tunnel.version],
+                  [t('made'), <Time key="made" iso={tunnel.created_at} />],
+                ]}
+              />
+            </Section>
+            <Section title={t('connections')}>
+              {tunnel.connections.length === 0 ? (
+                <Text fz="sm" c="dimmed">
+                  {t('noConnections')}
+                </Text>
+              ) : (
+                <ul className={classes.notes}>
+                  {tunnel.connections.map((one) => (
+                    <li key={one.id}>
+                      <Status is={one.reconnecting ? 'warn' : 'good'}>
+                        {one.reconnecting ? t('reconnecting') : t('connected')}
+                      </Status>{' '}
+                      {[one.colo, one.origin_ip, one.version && `cloudflared ${one.version}`]
+                        .filter(Boolean)
+                        .join(' · ')}{' '}
+                      {one.opened_at && <Time iso={one.opened_at} />}
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </Section>
+            {tunnel.unmanaged.length > 0 && (
+              <Section title={t('unmanaged')}>
+                <ul className={classes.notes}>
+                  {tunnel.unmanaged.map(({ hostname, reason }) => (
+                    <li key={hostname}>
+                      <b>{hostname}</b>: {reason}
+                    </li>
+                  ))}
+                </ul>
+              </Section>
+            )}
+            <IngressEditor key={tunnel.version} tunnel={tunnel} />
+          </>
+        )}
+      </Loaded>
+      <ConfirmDestructive
+        opened={open === 'rotate'}
+        onClose={() => setOpen(null)}
+        title={t('rotate.title', { name })}
+        verb={t('rotate.verb')}
+        onConfirm={rotate}
+      >
+        {t('rotate.text')}
+      </ConfirmDestructive>
+      <ConfirmDestructive
+        opened={open === 'delete'}
+        onClose={() => {
+          setOpen(null);
+          setForced(false);
+        }}
+        title={t('delete.title', { name })}
+        verb={isForced ? t('delete.force') : t('delete.verb')}
+        typed={name}
+        onConfirm={remove}
+      >
+        {t('delete.text')}
+      </ConfirmDestructive>
+    </Screen>
+  );
+}
