@@ -6,6 +6,7 @@ import type { components } from '~/api/schema';
 import { DomainPicker, type DomainSource } from './domain-picker';
 import classes from './explain-form.module.css';
 import { FormEnd, useApiForm } from './form';
+import { mono } from './mono';
 import { Status } from './status';
 
 type Schemas = components['schemas'];
@@ -59,7 +60,7 @@ export function ExplainForm({ source, explain }: Props) {
           <TextInput
             label={t('host')}
             placeholder="@"
-            ff="monospace"
+            styles={mono}
             spellCheck={false}
             {...form.getInputProps('host')}
           />
@@ -69,8 +70,8 @@ export function ExplainForm({ source, explain }: Props) {
             limit={40}
             {...form.getInputProps('type')}
           />
-          <TextInput label={t('value')} ff="monospace" spellCheck={false} {...form.getInputProps('value')} />
-          <TextInput label={t('ip')} ff="monospace" spellCheck={false} {...form.getInputProps('ip')} />
+          <TextInput label={t('value')} styles={mono} spellCheck={false} {...form.getInputProps('value')} />
+          <TextInput label={t('ip')} styles={mono} spellCheck={false} {...form.getInputProps('ip')} />
         </div>
         <div role="status">
           {answer && (

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, NumberInput, SegmentedControl, TagsInput, Text
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DomainsPicker } from '~/components/domain-picker';
+import { mono } from '~/components/mono';
 import { ACTIONS, emptyRule, type RuleDraft } from './token-draft';
 import classes from './tokens.module.css';
 
@@ -138,7 +139,7 @@ function RuleFields({ rule, types, onChange, errorAt }: FieldsProps) {
           <TextInput
             label={t('pattern')}
             description={t('patternHint')}
-            ff="monospace"
+            styles={mono}
             value={values.text.pattern}
             onChange={({ currentTarget: { value: pattern } }) =>
               onChange({ values: { ...values, text: { ...values.text, pattern } } })

@@ -3,6 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
 import { DomainsPicker } from '~/components/domain-picker';
+import { mono } from '~/components/mono';
 import { Section } from '~/components/screen';
 import { RuleEditor } from './rule-editor';
 import { draftOf, isoOf, localOf, type RuleDraft, ruleOf, type Token } from './token-draft';
@@ -96,7 +97,7 @@ export function TokenFields({ form, kinds, known }: Props) {
               <TextInput
                 label={t(preset.name === 'ddns' ? 'presetHost' : 'presetHostOptional')}
                 description={t(`preset.${preset.name}.host`)}
-                ff="monospace"
+                styles={mono}
                 spellCheck={false}
                 {...form.getInputProps('preset.host')}
               />

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, Group, NumberInput, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -63,6 +63,7 @@ export function TokenScreen({ id }: { id: number }) {
                   }}
                 />
               </Section>
+              <EndOfUse token={data} />
             </>
           )
         }
@@ -100,30 +101,14 @@ function Limits({ token, names }: { token: Token; names: { id: number; name: str
 
 function Actions({ token, onEdit }: { token: Token; onEdit: () => void }) {
   const { t } = useTranslation('tokens');
-  const navigate = useNavigate();
   const [isRotating, setRotating] = useState(false);
-  const [isDeleting, setDeleting] = useState(false);
   const [made, setMade] = useState<Created | null>(null);
-  const [problem, setProblem] = useState<unknown>(null);
-  const params = { path: { id: token.id } };
-  const enable = async (is_active: boolean) => {
-    setProblem(null);
-    await client.PATCH('/api/tokens/{id}/status', { params, body: { is_active } }).catch(setProblem);
-    await invalidate('/api/tokens');
-  };
   return (
     <>
-      <Button onClick={onEdit}>{t('change')}</Button>
       <Button variant="default" onClick={() => setRotating(true)}>
         {t('rotate')}
       </Button>
-      <Button variant="default" onClick={() => void enable(!token.is_active)}>
-        {t(token.is_active ? 'disable' : 'enable')}
-      </Button>
-      <Button variant="default" onClick={() => setDeleting(true)}>
-        {t('delete')}
-      </Button>
-      <ErrorText error={problem} />
+      <Button onClick={onEdit}>{t('change')}</Button>
       {isRotating && (
         <RotateDialog
           token={token}
@@ -135,6 +120,35 @@ function Actions({ token, onEdit }: { token: Token; onEdit: () => void }) {
         />
       )}
       {made && <SecretDialog secret={made.token} name={token.name} onClose={() => setMade(null)} />}
+    </>
+  );
+}
+
+function EndOfUse({ token }: { token: Token }) {
+  const { t } = useTranslation('tokens');
+  const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
+  const [problem, setProblem] = useState<unknown>(null);
+  const params = { path: { id: token.id } };
+  const enable = async (is_active: boolean) => {
+    setProblem(null);
+    await client.PATCH('/api/tokens/{id}/status', { params, body: { is_active } }).catch(setProblem);
+    await invalidate('/api/tokens');
+  };
+  return (
+    <Section title={t('endOfUse')}>
+      <Text fz="sm" c="dimmed" mb="sm">
+        {t('disableText')}
+      </Text>
+      <ErrorText error={problem} />
+      <Group gap="sm">
+        <Button variant="default" onClick={() => void enable(!token.is_active)}>
+          {t(token.is_active ? 'disable' : 'enable')}
+        </Button>
+        <Button variant="default" onClick={() => setDeleting(true)}>
+          {t('delete')}
+        </Button>
+      </Group>
       <ConfirmDestructive
         opened={isDeleting}
         onClose={() => setDeleting(false)}
@@ -148,7 +162,7 @@ function Actions({ token, onEdit }: { token: Token; onEdit: () => void }) {
       >
         {t('deleteText')}
       </ConfirmDestructive>
-    </>
+    </Section>
   );
 }
 

@@ -38,11 +38,7 @@ export function TokenUses({ id }: { id: number }) {
         );
         return (
           <>
-            <div
-              className={classes.bars}
-              role="img"
-              aria-label={t('uses.chart', { count: total, days: byDay.size, most })}
-            >
+            <div className={classes.bars} role="img" aria-label={t('uses.chart', { count: total, most })}>
               {days.map((key) => {
                 const count = byDay.get(key) ?? 0;
                 const height = count ? `${Math.max(6, (100 * count) / most)}%` : '0';
@@ -50,7 +46,7 @@ export function TokenUses({ id }: { id: number }) {
               })}
             </div>
             <Text fz="xs" c="dimmed" mt={4} mb="sm">
-              {t('uses.chart', { count: total, days: byDay.size, most })}
+              {t('uses.chart', { count: total, most })}
             </Text>
             <Rows label={t('uses.networks')}>
               {networks.slice(0, NETWORKS).map(([network, count]) => (
