@@ -13,7 +13,6 @@ import { FormEnd, useApiForm } from '~/components/form';
 import { Screen } from '~/components/screen';
 import { Empty } from '~/components/state-block';
 import { Time } from '~/components/time';
-import { Role, useMay } from '~/session/session';
 
 type Team = components['schemas']['TeamView'];
 
@@ -21,7 +20,6 @@ type Team = components['schemas']['TeamView'];
 export function TeamsScreen() {
   const { t } = useTranslation('teams');
   const navigate = useNavigate();
-  const mayMake = useMay(Role.Admin);
   const list = useListState('name');
   const query = useQuery(listOptions('/api/teams', { query: list.query }));
   const [isNew, setNew] = useState(false);
@@ -38,7 +36,7 @@ export function TeamsScreen() {
     { key: 'members', header: t('members'), align: 'right', cell: ({ member_count }) => member_count },
     { key: 'made', header: t('made'), sort: 'created_at', cell: ({ created_at }) => <Time iso={created_at} /> },
   ];
-  const add = mayMake && <Button onClick={() => setNew(true)}>{t('add')}</Button>;
+  const add = <Button onClick={() => setNew(true)}>{t('add')}</Button>;
   return (
     <Screen title={t('title')} about={t('about')} actions={query.data?.total ? add : undefined}>
       <DataTable
@@ -48,7 +46,7 @@ export function TeamsScreen() {
         list={list}
         rowKey={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: `/teams/${id}` as never })}
-        empty={<Empty title={t('empty')} text={t(mayMake ? 'emptyText' : 'emptyForUser')} action={add} />}
+        empty={<Empty title={t('empty')} text={t('emptyText')} action={add} />}
       />
       {isNew && <NewTeam onClose={() => setNew(false)} />}
     </Screen>

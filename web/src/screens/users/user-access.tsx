@@ -12,7 +12,7 @@ import { FormEnd, useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import { Row, Rows } from '~/components/rows';
 import { Section } from '~/components/screen';
-import { Role, type User, useMay, useMe } from '~/session/session';
+import { type User, useMe } from '~/session/session';
 
 type Asked = 'lock' | 'password' | 'revoke' | 'delete' | null;
 type Holdings = NonNullable<components['schemas']['UserUpdated']['holds']>;
@@ -21,7 +21,6 @@ type Holdings = NonNullable<components['schemas']['UserUpdated']['holds']>;
 export function UserAccess({ user }: { user: User }) {
   const { t } = useTranslation('users');
   const navigate = useNavigate();
-  const isSuper = useMay(Role.Super);
   const isMe = useMe().id === user.id;
   const [asked, setAsked] = useState<Asked>(null);
   const [withFactor, setWithFactor] = useState(false);
@@ -47,18 +46,16 @@ export function UserAccess({ user }: { user: User }) {
         >
           {t('password')}
         </Row>
-        {isSuper && (
-          <Row
-            more={t('revokeText')}
-            actions={
-              <Button variant="default" onClick={() => setAsked('revoke')}>
-                {t('revoke')}
-              </Button>
-            }
-          >
-            {t('sessions')}
-          </Row>
-        )}
+        <Row
+          more={t('revokeText')}
+          actions={
+            <Button variant="default" onClick={() => setAsked('revoke')}>
+              {t('revoke')}
+            </Button>
+          }
+        >
+          {t('sessions')}
+        </Row>
         {!isMe && (
           <>
             <Row

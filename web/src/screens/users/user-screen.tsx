@@ -11,7 +11,7 @@ import { Screen, Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { Status } from '~/components/status';
 import { Time } from '~/components/time';
-import { type User, useMe } from '~/session/session';
+import { Role, type User, useMay, useMe } from '~/session/session';
 import { UserAccess } from './user-access';
 
 /** One user: who it is, what opens the account, and what the user may do. */
@@ -20,6 +20,7 @@ export function UserScreen({ id }: { id: number }) {
   const params = { params: { path: { id } } };
   const user = $api.useQuery('get', '/api/users/{id}', params);
   const me = useMe();
+  const mayChange = useMay(Role.Super);
   return (
     <Screen
       title={user.data?.username ?? t('one')}
@@ -52,9 +53,9 @@ export function UserScreen({ id }: { id: number }) {
                 ]}
               />
             </Section>
-            {data.role > me.role ? (
+            {!mayChange ? (
               <Text fz="sm" c="dimmed" mt="lg">
-                {t('above')}
+                {t('readOnly')}
               </Text>
             ) : (
               <>

@@ -11,7 +11,7 @@ import { Screen } from '~/components/screen';
 import { Empty } from '~/components/state-block';
 import { Status } from '~/components/status';
 import { Time } from '~/components/time';
-import { Role, type User } from '~/session/session';
+import { Role, type User, useMay } from '~/session/session';
 import { useUrlState } from '~/state/use-url-state';
 import { NewUser } from './new-user';
 import { UserScreen } from './user-screen';
@@ -21,7 +21,7 @@ export function UsersScreen() {
   const { t } = useTranslation('users');
   const [{ user }] = useUrlState({ user: '' });
   return (
-    <RoleGate role={Role.Admin} quiet={false}>
+    <RoleGate role={Role.Admin}>
       {user ? <UserScreen key={user} id={Number(user)} /> : <UserList title={t('title')} />}
     </RoleGate>
   );
@@ -35,6 +35,7 @@ function UserList({ title }: { title: string }) {
   const query = useQuery(
     listOptions('/api/users', { query: { ...list.query, role: filter.role, status: filter.status } }),
   );
+  const mayChange = useMay(Role.Super);
   const [isNew, setNew] = useState(false);
   const columns: Column<User>[] = [
     {
@@ -72,7 +73,7 @@ function UserList({ title }: { title: string }) {
       cell: ({ last_login_at }) => (last_login_at ? <Time iso={last_login_at} /> : t('never')),
     },
   ];
-  const add = <Button onClick={() => setNew(true)}>{t('add')}</Button>;
+  const add = mayChange && <Button onClick={() => setNew(true)}>{t('add')}</Button>;
   return (
     <Screen title={title} about={t('about')} actions={add}>
       <DataTable
