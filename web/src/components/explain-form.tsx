@@ -41,7 +41,7 @@ export function ExplainForm({ source, explain }: Props) {
     validate: { domain_id: (id) => (id ? null : t('chooseDomain')) },
   });
   return (
-    <form onSubmit={onSubmit}>
+    <form onSubmit={onSubmit} className={classes.form}>
       <Stack gap="md">
         <div className={classes.fields}>
           <DomainPicker

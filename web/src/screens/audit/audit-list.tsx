@@ -76,7 +76,16 @@ export function AuditList() {
       header: t('result'),
       cell: ({ result }) => <Status is={result === 'ok' ? 'good' : 'bad'}>{t(`results.${result}`)}</Status>,
     },
-    { key: 'ip', header: t('ip'), cell: ({ ip }) => <span className="zw-mono">{ip || '–'}</span> },
+    {
+      key: 'ip',
+      header: t('ip'),
+      width: 130,
+      cell: ({ ip }) => (
+        <span className="zw-mono" style={{ whiteSpace: 'nowrap' }}>
+          {ip || '–'}
+        </span>
+      ),
+    },
   ];
   const until = query.data?.next_until;
   return (

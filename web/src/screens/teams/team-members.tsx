@@ -80,7 +80,7 @@ export function TeamMembers({ id, mayManage, mayName }: Props) {
         (mayManage || member.user_id === me.id) && (
           <Button
             variant="subtle"
-            aria-label={t('removeOne', { name: member.username })}
+            aria-label={member.user_id === me.id ? undefined : t('removeOne', { name: member.username })}
             onClick={() => setRemoved(member)}
           >
             {t(member.user_id === me.id ? 'leave' : 'remove')}
