@@ -1,4 +1,4 @@
-import { Code, Group, Text } from '@mantine/core';
+import { Anchor, Code, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { BASE } from '~/api/client';
 import { AppLink } from '~/components/app-link';
@@ -25,15 +25,15 @@ export function DoorsScreen() {
       <Section title={t('api')}>
         <Text fz="sm" maw="70ch">
           {t('apiText')}{' '}
-          <AppLink to="/tokens" search={{ token: 'new' }} fz="sm">
+          <AppLink to="/tokens" search={{ token: 'new' }} fz="sm" underline="always">
             {t('makeToken')}
           </AppLink>
         </Text>
         <Text fz="sm" maw="70ch" mt="sm">
           {t('description')}{' '}
-          <a href={`${BASE}/api/docs`} target="_blank" rel="noopener">
+          <Anchor href={`${BASE}/api/docs`} target="_blank" rel="noopener" fz="sm" underline="always">
             {BASE}/api/docs
-          </a>
+          </Anchor>
         </Text>
       </Section>
       {Object.entries(snippetsAt(BASE)).map(([name, call]) => (
