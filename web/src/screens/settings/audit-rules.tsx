@@ -1,4 +1,4 @@
-import { Button, Checkbox, MultiSelect, NumberInput, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, MultiSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
@@ -89,7 +89,10 @@ function Rules({ value, save }: Given<View>) {
               </>
             }
           >
-            {rule.name} <Status is={rule.enabled ? 'good' : 'off'}>{t(rule.enabled ? 'on' : 'off')}</Status>
+            <Group gap="sm">
+              {rule.name}
+              <Status is={rule.enabled ? 'good' : 'off'}>{t(rule.enabled ? 'on' : 'off')}</Status>
+            </Group>
           </Row>
         ))}
       </Rows>

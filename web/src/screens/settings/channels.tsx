@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
@@ -128,7 +128,10 @@ function ChannelRow({ channel, onEdit, onRemove }: { channel: Channel; onEdit: (
         </>
       }
     >
-      {name} <Status is={enabled ? 'good' : 'off'}>{t(enabled ? 'on' : 'off')}</Status>
+      <Group gap="sm">
+        {name}
+        <Status is={enabled ? 'good' : 'off'}>{t(enabled ? 'on' : 'off')}</Status>
+      </Group>
     </Row>
   );
 }

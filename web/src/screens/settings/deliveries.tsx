@@ -65,18 +65,20 @@ export function Deliveries() {
         list={list}
         rowKey={({ id }) => id}
         filters={
-          <Select
-            size="xs"
-            w={130}
-            aria-label={t('deliveries.state')}
-            data={[
-              { value: '', label: t('deliveries.any') },
-              ...Object.keys(STATES).map((value) => ({ value, label: t(`deliveries.states.${value}`) })),
-            ]}
-            allowDeselect={false}
-            value={state}
-            onChange={(value) => set({ state: value ?? '' })}
-          />
+          Boolean(query.data?.total || state) && (
+            <Select
+              size="xs"
+              w={130}
+              aria-label={t('deliveries.state')}
+              data={[
+                { value: '', label: t('deliveries.any') },
+                ...Object.keys(STATES).map((value) => ({ value, label: t(`deliveries.states.${value}`) })),
+              ]}
+              allowDeselect={false}
+              value={state}
+              onChange={(value) => set({ state: value ?? '' })}
+            />
+          )
         }
         empty={<Empty title={t('deliveries.empty')} />}
       />
