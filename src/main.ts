@@ -85,7 +85,7 @@ async function main(): Promise<void> {
   const url = config.baseUrl ?? `http://localhost:${port}`;
   logger.info({ port, url }, 'listening');
   if (!database.open || !(await app.get(UsersService).someExist()))
-    logger.info({ url: `${url}/api/docs` }, 'not initialised: set it up here');
+    logger.info({ url: `${url}/setup` }, 'not initialised: set it up here');
 }
 
 try {

@@ -31,6 +31,11 @@ It is carried out once for each user or API token and key: its answer is kept fo
 - 10 000 answers, or 64 MiB, are kept for one caller at most; more are 429001. They are no part of backups.
 - Reads, and routes that need no credential, such as the sign-in, pass the header over.
 
+A page of the service itself need not hold the JWT. It sends \`X-Zoneward-Session: cookie\` with every request: what answers a JWT then puts it
+into an HttpOnly cookie, with \`expires_at\` in place of \`token\`, and requests without \`Authorization\` are judged by that cookie. Without the
+header the cookie counts for nothing. A page of another origin is 403001 with \`foreign_page\`, and CORS never allows the header. \`POST
+/api/auth/refresh\` renews the cookie, \`POST /api/auth/logout\` removes it.
+
 A zone's SOA record, and what a signer derives (RRSIG, NSEC …), belong to the provider and are not listed as records.`;
 
 const UNDECLARED: Declared = { rule: undefined, fails: [], action: undefined, locates: [] };

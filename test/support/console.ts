@@ -84,8 +84,13 @@ export async function axeProblems(page: Page): Promise<string[]> {
 }
 
 /** Asserts that the page breaks no rule of axe, does not scroll sideways, and that nothing was refused or broke. */
-export async function assertSound({ page, complaints }: Visit): Promise<void> {
-  assert.deepEqual(await axeProblems(page), []);
+export async function assertSound(visit: Visit): Promise<void> {
+  assert.deepEqual(await axeProblems(visit.page), []);
+  await assertFits(visit);
+}
+
+/** Asserts that the page does not scroll sideways, and that nothing was refused or broke. */
+export async function assertFits({ page, complaints }: Visit): Promise<void> {
   const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   assert.equal(wide, 0, `${page.url()} scrolls sideways`);
   assert.deepEqual(complaints, []);

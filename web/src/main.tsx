@@ -1,8 +1,6 @@
-import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
-import './styles.css';
+import './styles/first.css';
+import './styles/own.css';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
@@ -29,7 +27,6 @@ createRoot(document.getElementById('root') as HTMLElement).render(
         colorSchemeManager={scheme}
         defaultColorScheme="auto"
       >
-        <Notifications position="bottom-right" limit={4} />
         <RouterProvider router={router} />
       </MantineProvider>
     </QueryClientProvider>

@@ -1,18 +1,4 @@
-import {
-  Anchor,
-  Badge,
-  Button,
-  type CSSVariablesResolver,
-  createTheme,
-  Input,
-  Loader,
-  type MantineColorsTuple,
-  Menu,
-  Notification,
-  PasswordInput,
-  Table,
-  Tooltip,
-} from '@mantine/core';
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
 
 /** The accent: what can be acted on, and what is chosen. */
 const petrol: MantineColorsTuple = [
@@ -82,18 +68,28 @@ export const theme = createTheme({
     },
   },
   cursorType: 'pointer',
+  // as plain objects: `extend` would bring all of these components into the first load
   components: {
-    Anchor: Anchor.extend({ defaultProps: { underline: 'hover' } }),
-    Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 3, size: 'sm', tt: 'none', fw: 500 } }),
-    Button: Button.extend({ defaultProps: { size: 'xs', fz: 13, fw: 500 } }),
+    Anchor: { defaultProps: { underline: 'hover' } },
+    Badge: { defaultProps: { variant: 'light', radius: 3, size: 'sm', tt: 'none', fw: 500 } },
+    Button: { defaultProps: { size: 'xs', fz: 13, fw: 500 } },
     // what is needed says nothing: what is optional says so
-    InputWrapper: Input.Wrapper.extend({ defaultProps: { withAsterisk: false } }),
-    Loader: Loader.extend({ defaultProps: { type: 'dots' } }),
-    Menu: Menu.extend({ defaultProps: { shadow: 'sm', position: 'bottom-end' } }),
-    Notification: Notification.extend({ defaultProps: { withBorder: true } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: false } }),
+    InputWrapper: { defaultProps: { withAsterisk: false } },
+    Loader: { defaultProps: { type: 'dots' } },
+    // within its landmark, and over the edge of a table; its invisible first stop is no item of a menu
+    Menu: {
+      defaultProps: {
+        shadow: 'sm',
+        position: 'bottom-end',
+        withinPortal: false,
+        floatingStrategy: 'fixed',
+        withInitialFocusPlaceholder: false,
+      },
+    },
+    Notification: { defaultProps: { withBorder: true } },
+    PasswordInput: { defaultProps: { size: 'sm' } },
+    Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } },
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: false } },
   },
 });
 

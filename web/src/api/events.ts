@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { BASE, SESSION_HEADER } from './client';
+import { framesOf } from './frames';
 import { invalidate, queryClient } from './query';
 import type { components } from './schema';
 
@@ -46,21 +47,6 @@ function tell(name: Name, data: unknown): void {
   const prefixes = STALE[name];
   if (prefixes?.length) void invalidate(...prefixes);
   for (const listener of listeners) listener(name, data as never);
-}
-
-/** Frames of server-sent events in what has come so far, and the rest. */
-export function framesOf(text: string): { frames: { id?: string; event?: string; data: string }[]; rest: string } {
-  const parts = text.split('\n\n');
-  const rest = parts.pop() ?? '';
-  const frames = parts.map((part) => {
-    const fields: Record<string, string> = {};
-    for (const line of part.split('\n')) {
-      const [, name, value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? [];
-      if (name) fields[name] = name in fields ? `${fields[name]}\n${value}` : value;
-    }
-    return { ...fields, data: fields.data ?? '' };
-  });
-  return { frames, rest };
 }
 
 async function read(signal: AbortSignal, from: string | undefined, seen: (id: string) => void): Promise<void> {

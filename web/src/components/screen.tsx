@@ -1,3 +1,4 @@
+import '@mantine/core/styles.layer.css';
 import { Group, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';

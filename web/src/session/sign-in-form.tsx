@@ -33,14 +33,12 @@ export function SignInForm({ onSignedIn, username = '', stays = false, back }: P
 
   useEffect(() => {
     if (!hasPasskeys) return;
-    let gone = false;
-    signInByPasskey(true).then(
-      (result) => !gone && result && done.current(result),
-      (error) => !gone && setProblem(error),
+    const stop = new AbortController();
+    signInByPasskey(true, stop.signal).then(
+      (result) => !stop.signal.aborted && result && done.current(result),
+      (error) => !stop.signal.aborted && setProblem(error),
     );
-    return () => {
-      gone = true;
-    };
+    return () => stop.abort();
   }, [hasPasskeys]);
 
   const run = async (what: string, work: () => Promise<SignedIn | null>) => {

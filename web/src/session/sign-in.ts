@@ -36,13 +36,18 @@ export const passkeysWork = (): boolean => window.isSecureContext && 'PublicKeyC
 /**
  * Signs in by a passkey.
  * @param autofill offers the passkeys in the list of the name field, and waits there
+ * @param signal ends it: while one waits, no other one could begin in this page
  * @returns null when it was called off
  */
-export async function signInByPasskey(autofill: boolean): Promise<SignedIn | null> {
-  const { browserSupportsWebAuthnAutofill, startAuthentication } = await import('@simplewebauthn/browser');
+export async function signInByPasskey(autofill: boolean, signal?: AbortSignal): Promise<SignedIn | null> {
+  const { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } = await import(
+    '@simplewebauthn/browser'
+  );
   if (autofill && !(await browserSupportsWebAuthnAutofill())) return null;
   const { data } = await quietClient.POST('/api/auth/webauthn/login/start', { body: {} });
   const { challenge_id, options } = data as components['schemas']['PasskeyStart'];
+  if (signal?.aborted) return null;
+  signal?.addEventListener('abort', () => WebAuthnAbortService.cancelCeremony());
   let response: Awaited<ReturnType<typeof startAuthentication>>;
   try {
     response = await startAuthentication({ optionsJSON: options as never, useBrowserAutofill: autofill });
@@ -53,7 +58,3 @@ export async function signInByPasskey(autofill: boolean): Promise<SignedIn | nul
   const body = { challenge_id, response: response as never };
   return signedIn((await quietClient.POST('/api/auth/webauthn/login/finish', { body })).data);
 }
-
-/** The paths that may be gone back to: within the console. */
-export const safeBack = (back: string | undefined): string =>
-  back && /^\/(?![/\\])/.test(back) && !/^\/(sign-in|setup|reset|oauth)/.test(back) ? back : '/';

@@ -1,16 +1,18 @@
+import { Title } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { AppLink } from '~/components/app-link';
-import { Screen } from '~/components/screen';
 import { Empty, Failure } from '~/components/state-block';
+import classes from './shell.module.css';
 
 /** A screen that broke: the rest of the console goes on. */
 export function ScreenFailure({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation('shell');
   return (
-    <Screen title={t('broken')}>
+    <div className={classes.loading}>
+      <Title order={1}>{t('broken')}</Title>
       <Failure error={error} retry={reset} />
-    </Screen>
+    </div>
   );
 }
 
@@ -18,8 +20,9 @@ export function ScreenFailure({ error, reset }: ErrorComponentProps) {
 export function NotFound() {
   const { t } = useTranslation('shell');
   return (
-    <Screen title={t('notFound')}>
+    <div className={classes.loading}>
+      <Title order={1}>{t('notFound')}</Title>
       <Empty title={t('notFoundText')} action={<AppLink to="/">{t('toOverview')}</AppLink>} />
-    </Screen>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
-import { ActionIcon, Burger, Button, Drawer, Kbd, Tooltip } from '@mantine/core';
+import { ActionIcon, Burger, Button, Kbd, useMantineColorScheme } from '@mantine/core';
 import { IconCode, IconKeyboard } from '@tabler/icons-react';
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { forgetCalls } from '~/api/calls';
@@ -16,15 +16,48 @@ import { PLACES } from './places';
 import classes from './shell.module.css';
 import { UserMenu } from './user-menu';
 
-const Palette = lazy(() => import('./palette'));
-const KeysHelp = lazy(() => import('./keys-help'));
-const ApiPanel = lazy(() => import('./api-panel'));
-const SignInDialog = lazy(() => import('~/session/sign-in-dialog'));
+const PARTS = {
+  palette: () => import('./palette'),
+  keys: () => import('./keys-help'),
+  api: () => import('./api-panel'),
+  signIn: () => import('~/session/sign-in-dialog'),
+  rail: () => import('./rail-drawer'),
+  notices: () => import('./notices'),
+};
+const Palette = lazy(PARTS.palette);
+const KeysHelp = lazy(PARTS.keys);
+const ApiPanel = lazy(PARTS.api);
+const SignInDialog = lazy(PARTS.signIn);
+const RailDrawer = lazy(PARTS.rail);
+const Notices = lazy(PARTS.notices);
+
+const QUIET_MS = 2000;
+
+/** Loads the rest while nothing else is to be done: it is there when the network, or the service, is not. */
+function useLoadedAhead(): void {
+  const router = useRouter();
+  useEffect(() => {
+    const timer = setTimeout(async () => {
+      for (const load of Object.values(PARTS)) await load().catch(() => undefined);
+      for (const route of Object.values(router.routesById)) await router.loadRouteChunk(route)?.catch(() => undefined);
+    }, QUIET_MS);
+    return () => clearTimeout(timer);
+  }, [router]);
+}
+
+/** The scheme of the profile, unless another one was chosen in this browser. */
+function useScheme(theme: 'auto' | 'light' | 'dark'): void {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the page is opened
+  useEffect(() => {
+    if (colorScheme === 'auto' && theme !== 'auto') setColorScheme(theme);
+  }, []);
+}
 
 /** The frame of all screens: navigation, bar, banners, dialogs. */
 export function Shell() {
   const { t } = useTranslation('shell');
-  const { settings } = useBootstrap();
+  const { settings, profile } = useBootstrap();
   const navigate = useNavigate();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const isEnded = useEnded();
@@ -33,6 +66,8 @@ export function Shell() {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   useEventStream();
+  useLoadedAhead();
+  useScheme(profile.theme);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the path changes
   useEffect(() => {
@@ -83,41 +118,31 @@ export function Shell() {
             {t('palette.open')}
           </Button>
         </div>
-        <Tooltip label={t('api.open')}>
-          <ActionIcon
-            variant={hasApi ? 'light' : 'subtle'}
-            color={hasApi ? 'petrol' : 'gray'}
-            aria-label={t('api.open')}
-            aria-pressed={hasApi}
-            onClick={() => setHasApi(!hasApi)}
-          >
-            <IconCode size={18} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label={t('keys.title')}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            className={classes.keys}
-            aria-label={t('keys.title')}
-            onClick={() => setOpen('keys')}
-          >
-            <IconKeyboard size={18} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
+        <ActionIcon
+          variant={hasApi ? 'light' : 'subtle'}
+          color={hasApi ? 'petrol' : 'gray'}
+          aria-label={t('api.open')}
+          title={t('api.open')}
+          aria-pressed={hasApi}
+          onClick={() => setHasApi(!hasApi)}
+        >
+          <IconCode size={18} stroke={1.5} />
+        </ActionIcon>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          className={classes.keys}
+          aria-label={t('keys.title')}
+          title={t('keys.title')}
+          onClick={() => setOpen('keys')}
+        >
+          <IconKeyboard size={18} stroke={1.5} />
+        </ActionIcon>
         <UserMenu />
       </header>
       <div className={classes.rail}>
         <Navigation />
       </div>
-      <Drawer.Root opened={open === 'rail'} onClose={() => setOpen(null)} size={240}>
-        <Drawer.Overlay backgroundOpacity={0.35} />
-        <Drawer.Content aria-label={t('navigation')}>
-          <Drawer.Body p={0} pt="sm">
-            <Navigation onGo={() => setOpen(null)} />
-          </Drawer.Body>
-        </Drawer.Content>
-      </Drawer.Root>
       <div className={classes.content}>
         <Banner />
         <main id="main" ref={main} tabIndex={-1} className={classes.main}>
@@ -135,8 +160,10 @@ export function Shell() {
       </div>
       <Suspense fallback={null}>
         {open === 'palette' && <Palette opened onClose={() => setOpen(null)} />}
+        {open === 'rail' && <RailDrawer onClose={() => setOpen(null)} />}
         {open === 'keys' && <KeysHelp opened onClose={() => setOpen(null)} />}
         {isEnded && <SignInDialog />}
+        <Notices />
       </Suspense>
     </div>
   );

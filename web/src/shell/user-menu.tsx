@@ -1,5 +1,5 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
-import { IconCheck, IconChevronDown } from '@tabler/icons-react';
+import { IconChevronDown } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
@@ -8,6 +8,7 @@ import { signOut, useMe } from '~/session/session';
 import classes from './shell.module.css';
 
 const SCHEMES = ['auto', 'light', 'dark'] as const;
+type Scheme = (typeof SCHEMES)[number];
 
 /** Who is signed in, and what is of this user alone. */
 export function UserMenu() {
@@ -16,14 +17,14 @@ export function UserMenu() {
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   // the choice is of the user, and follows to other browsers; here it counts at once
-  const keep = (body: { language?: Language; theme?: (typeof SCHEMES)[number] }) =>
+  const keep = (body: { language?: Language; theme?: Scheme }) =>
     void client.PUT('/api/security/profile', { body }).catch(() => undefined);
   const leave = async () => {
     await signOut();
     await navigate({ to: '/sign-in' });
   };
   return (
-    <Menu withinPortal={false} width={220}>
+    <Menu width={220}>
       <Menu.Target>
         <UnstyledButton className={classes.user} aria-label={t('userMenu', { name: me.nickname || me.username })}>
           <span className={classes.userName}>{me.nickname || me.username}</span>
@@ -33,37 +34,33 @@ export function UserMenu() {
       <Menu.Dropdown>
         <Menu.Item onClick={() => void navigate({ to: '/profile' })}>{t('place.profile')}</Menu.Item>
         <Menu.Divider />
-        {SCHEMES.map((scheme) => (
-          <Menu.Item
-            key={scheme}
-            role="menuitemradio"
-            aria-checked={colorScheme === scheme}
-            closeMenuOnClick={false}
-            rightSection={colorScheme === scheme && <IconCheck size={14} aria-hidden />}
-            onClick={() => {
-              setColorScheme(scheme);
-              keep({ theme: scheme });
-            }}
-          >
-            {t(`scheme.${scheme}`)}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup
+          value={colorScheme}
+          onChange={(scheme) => {
+            setColorScheme(scheme as Scheme);
+            keep({ theme: scheme as Scheme });
+          }}
+        >
+          {SCHEMES.map((scheme) => (
+            <Menu.RadioItem key={scheme} value={scheme}>
+              {t(`scheme.${scheme}`)}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
-        {Object.entries(LANGUAGES).map(([language, name]) => (
-          <Menu.Item
-            key={language}
-            role="menuitemradio"
-            aria-checked={i18n.language === language}
-            lang={language === 'zh' ? 'zh-Hans' : 'en'}
-            rightSection={i18n.language === language && <IconCheck size={14} aria-hidden />}
-            onClick={() => {
-              void chooseLanguage(language as Language);
-              keep({ language: language as Language });
-            }}
-          >
-            {name}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup
+          value={i18n.language}
+          onChange={(language) => {
+            void chooseLanguage(language as Language);
+            keep({ language: language as Language });
+          }}
+        >
+          {Object.entries(LANGUAGES).map(([language, name]) => (
+            <Menu.RadioItem key={language} value={language} lang={language === 'zh' ? 'zh-Hans' : 'en'}>
+              {name}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item onClick={() => void leave()}>{t('signOut')}</Menu.Item>
       </Menu.Dropdown>

@@ -8,8 +8,9 @@ import { AppLink } from '~/components/app-link';
 import { ErrorText } from '~/components/error-text';
 import { FormEnd, useApiForm } from '~/components/form';
 import { Loading } from '~/components/state-block';
+import { safeBack } from '~/session/safe-back';
 import { renewBefore } from '~/session/session';
-import { finishBySecondFactor, needsCode, safeBack } from '~/session/sign-in';
+import { finishBySecondFactor, needsCode } from '~/session/sign-in';
 import { useBareAddress } from './bare-address';
 import { EntryFrame } from './entry-frame';
 

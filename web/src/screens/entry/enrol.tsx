@@ -8,7 +8,7 @@ import { FormEnd, useApiForm } from '~/components/form';
 import { Loaded } from '~/components/state-block';
 
 /** Sets an authenticator app up: for who has signed in, but needs a second factor and has none. */
-export function Enrol({ onDone }: { onDone: () => void }) {
+export default function Enrol({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation('entry');
   const [codes, setCodes] = useState<string[] | null>(null);
   const setup = useQuery({

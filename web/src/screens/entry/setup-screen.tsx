@@ -1,3 +1,4 @@
+import '@mantine/core/styles.layer.css';
 import { Button, Group, Stepper, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';

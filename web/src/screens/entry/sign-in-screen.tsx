@@ -1,15 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError, needsSetup } from '~/api/errors';
 import { queryClient } from '~/api/query';
 import { AppLink } from '~/components/app-link';
+import { Loading } from '~/components/state-block';
+import { safeBack } from '~/session/safe-back';
 import { bootstrapOptions } from '~/session/session';
-import { safeBack } from '~/session/sign-in';
 import { SignInForm } from '~/session/sign-in-form';
-import { Enrol } from './enrol';
 import { EntryFrame } from './entry-frame';
+
+const Enrol = lazy(() => import('./enrol'));
 
 /** Sign-in, and where the role demands a second factor that is not there, setting one up. Goes back to where one came from. */
 export function SignInScreen() {
@@ -35,7 +37,9 @@ export function SignInScreen() {
   if (reason === 'second_factor_required')
     return (
       <EntryFrame title={t('enrol.title')} text={t('enrol.text')}>
-        <Enrol onDone={() => void goOn()} />
+        <Suspense fallback={<Loading lines={4} />}>
+          <Enrol onDone={() => void goOn()} />
+        </Suspense>
       </EntryFrame>
     );
   return (
