@@ -76,7 +76,7 @@ export function ExplainForm({ source, explain }: Props) {
         <div role="status">
           {answer && (
             <div className={classes.answer} data-allowed={answer.allowed}>
-              <Status is={answer.allowed ? 'good' : 'bad'}>{t(answer.allowed ? 'yes' : 'no')}</Status>
+              <Status is={answer.allowed ? 'good' : 'bad'}>{answer.allowed ? t('yes') : t('no')}</Status>
               <Text fz="sm">{answer.reason}</Text>
               <Text fz="xs" c="dimmed">
                 {t('decidedBy', { what: t(`source.${answer.source}`) })}

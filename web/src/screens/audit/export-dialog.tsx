@@ -24,7 +24,7 @@ export function ExportDialog({ filters, onClose }: { filters: Filters; onClose: 
     <Dialog opened title={t('export')} onClose={onClose}>
       <form onSubmit={onSubmit}>
         <Stack gap="md">
-          <Text fz="sm">{t(Object.keys(queryOf(narrowing)).length ? 'exportSome' : 'exportAll')}</Text>
+          <Text fz="sm">{Object.keys(queryOf(narrowing)).length ? t('exportSome') : t('exportAll')}</Text>
           <Radio.Group label={t('format')} {...form.getInputProps('format')}>
             <Stack gap="sm" mt="xs">
               {FORMATS.map((format) => (

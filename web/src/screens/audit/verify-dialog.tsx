@@ -34,7 +34,7 @@ export function VerifyDialog({ onClose }: { onClose: () => void }) {
         <div role="status">
           {data && (
             <>
-              <Status is={data.ok ? 'good' : 'bad'}>{t(data.ok ? 'whole' : 'broken')}</Status>
+              <Status is={data.ok ? 'good' : 'bad'}>{data.ok ? t('whole') : t('broken')}</Status>
               <Text fz="sm" mt="sm">
                 {t('checked', { count: data.entries })}
               </Text>

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 export function useJobName(): (name: string) => string {
   const { t, i18n } = useTranslation('jobs');
   return (name) => {
-    const key = `of.${name.replace('.', '-')}`;
-    return i18n.exists(`jobs:${key}`) ? t(key) : name;
+    const key = name.replace('.', '-');
+    return i18n.exists(`jobs:of.${key}`) ? t(`of.${key}`) : name;
   };
 }

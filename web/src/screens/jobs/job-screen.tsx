@@ -40,7 +40,7 @@ export function JobScreen({ id }: { id: number }) {
       actions={
         canRun && (
           <Button loading={busy} onClick={() => void run()}>
-            {t(data.state === 'failed' ? 'tryAgain' : 'runNow')}
+            {data.state === 'failed' ? t('tryAgain') : t('runNow')}
           </Button>
         )
       }

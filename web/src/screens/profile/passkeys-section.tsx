@@ -90,7 +90,7 @@ export function PasskeysSection() {
                 key={passkey.id}
                 more={
                   <>
-                    {t(passkey.backed_up ? 'passkeys.synced' : 'passkeys.single')} · {t('passkeys.added')}{' '}
+                    {passkey.backed_up ? t('passkeys.synced') : t('passkeys.single')} · {t('passkeys.added')}{' '}
                     <Time iso={passkey.created_at} /> · {t('passkeys.used')}{' '}
                     {passkey.last_used_at ? <Time iso={passkey.last_used_at} /> : t('never')}
                   </>

@@ -73,7 +73,7 @@ function PersonForm({ profile }: { profile: Profile }) {
         {profile.email && address === profile.email && (
           <div>
             <Status is={profile.email_verified ? 'good' : 'warn'}>
-              {t(profile.email_verified ? 'person.verified' : 'person.notVerified')}
+              {profile.email_verified ? t('person.verified') : t('person.notVerified')}
             </Status>
           </div>
         )}

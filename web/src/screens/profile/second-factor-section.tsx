@@ -49,10 +49,10 @@ export function SecondFactorSection() {
       }
     >
       <Text fz="sm" component="div">
-        <Status is={totp_enabled ? 'good' : 'off'}>{t(totp_enabled ? 'totp.on' : 'totp.off')}</Status>
+        <Status is={totp_enabled ? 'good' : 'off'}>{totp_enabled ? t('totp.on') : t('totp.off')}</Status>
       </Text>
       <Text fz="sm" c="dimmed" maw="70ch">
-        {t(totp_enabled ? 'totp.aboutOn' : 'totp.about')}
+        {totp_enabled ? t('totp.aboutOn') : t('totp.about')}
       </Text>
       <ErrorText error={problem} />
       {setup && <SetupDialog setup={setup} onClose={() => setSetup(null)} />}

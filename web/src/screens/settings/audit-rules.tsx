@@ -91,7 +91,7 @@ function Rules({ value, save }: Given<View>) {
           >
             <Group gap="sm">
               {rule.name}
-              <Status is={rule.enabled ? 'good' : 'off'}>{t(rule.enabled ? 'on' : 'off')}</Status>
+              <Status is={rule.enabled ? 'good' : 'off'}>{rule.enabled ? t('on') : t('off')}</Status>
             </Group>
           </Row>
         ))}

@@ -101,7 +101,9 @@ function ChannelRow({ channel, onEdit, onRemove }: { channel: Channel; onEdit: (
           <div role="status">
             {result && (
               <Text fz="sm" c="var(--mantine-color-text)">
-                <Status is={result.success ? 'good' : 'bad'}>{t(result.success ? 'mail.sent' : 'mail.failed')}</Status>{' '}
+                <Status is={result.success ? 'good' : 'bad'}>
+                  {result.success ? t('mail.sent') : t('mail.failed')}
+                </Status>{' '}
                 {result.message}
               </Text>
             )}
@@ -130,7 +132,7 @@ function ChannelRow({ channel, onEdit, onRemove }: { channel: Channel; onEdit: (
     >
       <Group gap="sm">
         {name}
-        <Status is={enabled ? 'good' : 'off'}>{t(enabled ? 'on' : 'off')}</Status>
+        <Status is={enabled ? 'good' : 'off'}>{enabled ? t('on') : t('off')}</Status>
       </Group>
     </Row>
   );

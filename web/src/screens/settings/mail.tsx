@@ -93,7 +93,7 @@ function MailTest() {
         <div role="status">
           {result && (
             <Group gap="xs">
-              <Status is={result.success ? 'good' : 'bad'}>{t(result.success ? 'mail.sent' : 'mail.failed')}</Status>
+              <Status is={result.success ? 'good' : 'bad'}>{result.success ? t('mail.sent') : t('mail.failed')}</Status>
               {result.message}
             </Group>
           )}

@@ -60,7 +60,7 @@ export function Backups() {
                 key={file}
                 more={
                   <>
-                    <Time iso={created_at} exact /> · {bytes(size)} · {t(scheduled ? 'scheduled' : 'byHand')}
+                    <Time iso={created_at} exact /> · {bytes(size)} · {scheduled ? t('scheduled') : t('byHand')}
                   </>
                 }
                 actions={

@@ -83,7 +83,7 @@ export function TeamMembers({ id, mayManage, mayName }: Props) {
             aria-label={member.user_id === me.id ? undefined : t('removeOne', { name: member.username })}
             onClick={() => setRemoved(member)}
           >
-            {t(member.user_id === me.id ? 'leave' : 'remove')}
+            {member.user_id === me.id ? t('leave') : t('remove')}
           </Button>
         ),
     },
@@ -108,8 +108,12 @@ export function TeamMembers({ id, mayManage, mayName }: Props) {
       <ConfirmDestructive
         opened={removed !== null}
         onClose={() => setRemoved(null)}
-        title={t(removed?.user_id === me.id ? 'leaveAsk' : 'removeAsk', { name: removed?.username })}
-        verb={t(removed?.user_id === me.id ? 'leave' : 'remove')}
+        title={
+          removed?.user_id === me.id
+            ? t('leaveAsk', { name: removed?.username })
+            : t('removeAsk', { name: removed?.username })
+        }
+        verb={removed?.user_id === me.id ? t('leave') : t('remove')}
         onConfirm={async () => {
           const userId = removed?.user_id as number;
           await client.DELETE('/api/teams/{id}/members/{userId}', { params: { path: { id, userId } } });

@@ -95,7 +95,7 @@ export function TokenFields({ form, kinds, known }: Props) {
                 {...form.getInputProps('preset.name')}
               />
               <TextInput
-                label={t(preset.name === 'ddns' ? 'presetHost' : 'presetHostOptional')}
+                label={preset.name === 'ddns' ? t('presetHost') : t('presetHostOptional')}
                 description={t(`preset.${preset.name}.host`)}
                 styles={mono}
                 spellCheck={false}

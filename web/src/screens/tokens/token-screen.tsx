@@ -143,7 +143,7 @@ function EndOfUse({ token }: { token: Token }) {
       <ErrorText error={problem} />
       <Group gap="sm">
         <Button variant="default" onClick={() => void enable(!token.is_active)}>
-          {t(token.is_active ? 'disable' : 'enable')}
+          {token.is_active ? t('disable') : t('enable')}
         </Button>
         <Button variant="default" onClick={() => setDeleting(true)}>
           {t('delete')}

@@ -59,7 +59,7 @@ export function UserAccess({ user }: { user: User }) {
         {!isMe && (
           <>
             <Row
-              more={t(user.status ? 'lockText' : 'unlockText')}
+              more={user.status ? t('lockText') : t('unlockText')}
               actions={
                 user.status ? (
                   <Button variant="default" onClick={() => setAsked('lock')}>
@@ -72,7 +72,7 @@ export function UserAccess({ user }: { user: User }) {
                 )
               }
             >
-              {t(user.status ? 'lockTitle' : 'unlockTitle')}
+              {user.status ? t('lockTitle') : t('unlockTitle')}
             </Row>
             <Row
               more={t('deleteText')}

@@ -36,13 +36,13 @@ export function UserScreen({ id }: { id: number }) {
                   [
                     t('stateOf'),
                     <Status key="state" is={data.status ? 'good' : 'off'}>
-                      {t(data.status ? 'active' : 'locked')}
+                      {data.status ? t('active') : t('locked')}
                     </Status>,
                   ],
                   [
                     t('factor'),
                     <Status key="factor" is={data.totp_enabled ? 'good' : 'off'}>
-                      {t(data.totp_enabled ? 'factorOn' : 'factorOff')}
+                      {data.totp_enabled ? t('factorOn') : t('factorOff')}
                     </Status>,
                   ],
                   [

@@ -56,13 +56,13 @@ function UserList({ title }: { title: string }) {
     {
       key: 'status',
       header: t('stateOf'),
-      cell: ({ status }) => <Status is={status ? 'good' : 'off'}>{t(status ? 'active' : 'locked')}</Status>,
+      cell: ({ status }) => <Status is={status ? 'good' : 'off'}>{status ? t('active') : t('locked')}</Status>,
     },
     {
       key: 'factor',
       header: t('factor'),
       cell: ({ totp_enabled }) => (
-        <Status is={totp_enabled ? 'good' : 'off'}>{t(totp_enabled ? 'factorOn' : 'factorOff')}</Status>
+        <Status is={totp_enabled ? 'good' : 'off'}>{totp_enabled ? t('factorOn') : t('factorOff')}</Status>
       ),
     },
     { key: 'email', header: t('email'), cell: ({ email }) => email ?? '–' },
