@@ -29,13 +29,11 @@ export function SignInForm({ onSignedIn, username = '', stays = false, back }: P
   const [problem, setProblem] = useState<unknown>(null);
   const done = useRef(onSignedIn);
   done.current = onSignedIn;
-  const autofill = useRef<AbortController | null>(null);
   const hasPasskeys = Boolean(site?.sign_in.passkeys) && passkeysWork();
 
   useEffect(() => {
     if (!hasPasskeys) return;
     const stop = new AbortController();
-    autofill.current = stop;
     signInByPasskey(true, stop.signal).then(
       (result) => !stop.signal.aborted && result && done.current(result),
       (error) => !stop.signal.aborted && setProblem(error),
@@ -132,11 +130,7 @@ export function SignInForm({ onSignedIn, username = '', stays = false, back }: P
           size="sm"
           leftSection={<IconKey size={16} stroke={1.5} />}
           loading={busy === 'passkey'}
-          onClick={() => {
-            // what waits in the list of the name field, or is about to, would put an end to this
-            autofill.current?.abort();
-            void run('passkey', () => signInByPasskey(false));
-          }}
+          onClick={() => run('passkey', () => signInByPasskey(false))}
         >
           {t('byPasskey')}
         </Button>
