@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
+import { ApiError } from '~/api/errors';
 import { invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
 import { ErrorText } from '~/components/error-text';
@@ -61,7 +62,11 @@ export function SettingsSection<P extends Path>({ path, children }: Props<P>) {
         if (!base) queueMicrotask(() => setBase((before) => before ?? latest));
         const save = async (body: object) => {
           const put = client.PUT as unknown as Put;
-          const { data, response } = await put(path, { body, headers: { 'If-Match': shown.etag } });
+          const { data, response } = await put(path, { body, headers: { 'If-Match': shown.etag } }).catch((error) => {
+            if (!(error instanceof ApiError) || error.status !== 412) throw error;
+            void query.refetch();
+            throw new ApiError(error.status, error.code, t('conflict'), {}, error.requestId);
+          });
           setBase({ value: data, etag: response.headers.get('etag') ?? '' });
           await invalidate('/api/settings', '/api/bootstrap', '/api/site');
           notifyDone(t('saved'));
