@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { Authenticator, noChromium } from '../support/chromium.js';
-import { ConsoleBrowser } from '../support/console.js';
+import { ConsoleBrowser, signIn } from '../support/console.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 
@@ -47,11 +48,30 @@ describeUnless(noChromium)('passkeys in the console', () => {
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   });
 
-  it('are not offered where the address is none that browsers know them at', async () => {
-    const plain = await ConsoleBrowser.start(service.server.url);
+  it('that this address cannot have fail in words, and on plain HTTP the page says what is missing', async () => {
+    const near = await ConsoleBrowser.start(service.server.url);
     try {
-      const { page } = await plain.open('/sign-in');
-      await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+      const { page } = await near.open('/sign-in');
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+      await page.getByRole('alert').getByText(/domain/).waitFor();
+    } finally {
+      await near.stop();
+    }
+    const name = 'dns.internal.example';
+    const { port } = new URL(service.server.url);
+    const plain = await ConsoleBrowser.start(`http://${name}:${port}`, [`--host-resolver-rules=MAP ${name} 127.0.0.1`]);
+    try {
+      const visit = await plain.open('/');
+      const { page } = visit;
+      await page.getByText('Passkeys work at an https address only').waitFor();
+      assert.equal(await page.evaluate('window.isSecureContext'), false);
+      assert.equal(await page.getByRole('button', { name: 'Sign in with a passkey' }).count(), 0);
+      await signIn(page);
+      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'API calls of this screen' }).click();
+      await page.getByRole('button', { name: 'Copy the command' }).first().click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      assert.deepEqual(visit.complaints, []);
     } finally {
       await plain.stop();
     }

@@ -119,8 +119,8 @@ export interface Browser {
 }
 
 /** A headless browser without a page. */
-export const launchChromium = () =>
-  chromium.launch({ executablePath: PROGRAM, chromiumSandbox: false, args: [...QUIET, ...ALONE] });
+export const launchChromium = (args: string[] = []) =>
+  chromium.launch({ executablePath: PROGRAM, chromiumSandbox: false, args: [...QUIET, ...ALONE, ...args] });
 
 /** A browser that shows pages. */
 export interface Pages {

@@ -28,8 +28,9 @@ export class ConsoleBrowser {
     readonly url: string,
   ) {}
 
-  static async start(url: string): Promise<ConsoleBrowser> {
-    return new ConsoleBrowser(await launchChromium(), url);
+  /** @param args of Chromium */
+  static async start(url: string, args: string[] = []): Promise<ConsoleBrowser> {
+    return new ConsoleBrowser(await launchChromium(args), url);
   }
 
   stop(): Promise<void> {

@@ -51,9 +51,10 @@ export async function signInByPasskey(autofill: boolean, signal?: AbortSignal): 
   let response: Awaited<ReturnType<typeof startAuthentication>>;
   try {
     response = await startAuthentication({ optionsJSON: options as never, useBrowserAutofill: autofill });
-  } catch {
-    // the user closed the dialog, or another ceremony took its place
-    return null;
+  } catch (error) {
+    // the user closed the dialog, another ceremony took its place, or what waited in the list cannot work here
+    if (autofill || ['NotAllowedError', 'AbortError'].includes((error as Error).name)) return null;
+    throw error;
   }
   const body = { challenge_id, response: response as never };
   return signedIn((await quietClient.POST('/api/auth/webauthn/login/finish', { body })).data);
