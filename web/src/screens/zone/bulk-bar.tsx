@@ -1,7 +1,8 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Capabilities, type Fields, secondsOf } from './fields';
+import type { Capabilities } from './capabilities';
+import { type Fields, secondsOf } from './fields';
 import classes from './zone.module.css';
 
 interface Props {
@@ -17,7 +18,7 @@ interface Props {
 
 /** What can be done with the chosen records: all of it goes to the tray. */
 export function BulkBar({ count, all, capabilities: can, onAll, onNone, onChange, onDelete }: Props) {
-  const { t } = useTranslation(['zone', 'common']);
+  const { t } = useTranslation('zone');
   const [ttl, setTtl] = useState('');
   const [error, setError] = useState('');
   const setAll = (event: FormEvent) => {

@@ -1,9 +1,22 @@
-import type { components } from '~/api/schema';
+/** A part of a value, as `GET /api/meta` tells it. */
+export interface Part {
+  name: string;
+  kind: string;
+  required: boolean;
+  min: number | null;
+  max: number | null;
+  values: string[] | null;
+  /** it stands in quotes within the value */
+  quoted: boolean;
+  example: string;
+}
 
-type Schemas = components['schemas'];
-export type RecordRow = Schemas['RecordView'];
-export type Capabilities = Schemas['CapabilitiesView'];
-export type TypeView = Schemas['RecordTypeView'];
+/** A record type, and what its values are made of. */
+export interface TypeView {
+  type: string;
+  priority: { default: number } | null;
+  value: { parts: Part[]; example: string };
+}
 
 /** What can be set of a record. */
 export interface Fields {
@@ -18,6 +31,15 @@ export interface Fields {
   enabled: boolean;
   remark: string;
   expires_at: string | null;
+}
+
+/** A record that is there. */
+export interface RecordRow extends Fields {
+  id: number;
+  unicode_host: string;
+  read_only: boolean;
+  pending: boolean;
+  end_hold_reason: string | null;
 }
 
 export const FIELDS = [

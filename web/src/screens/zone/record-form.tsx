@@ -3,7 +3,8 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { useTranslation } from 'react-i18next';
 import type { FieldError } from '~/api/errors';
 import type { components } from '~/api/schema';
-import { type Capabilities, type Fields, secondsOf, shortTtl, type TypeView } from './fields';
+import type { Capabilities } from './capabilities';
+import { type Fields, secondsOf, shortTtl, type TypeView } from './fields';
 import classes from './record-form.module.css';
 import { ValueFields } from './value-fields';
 import { joinParts, problemOf, splitValue } from './value-parts';

@@ -60,6 +60,7 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
   const [asked, setAsked] = useState(url.q);
   const [chosen, setChosen] = useState<ReadonlyMap<number, RecordRow>>(new Map());
   const [open, setOpen] = useState<Open | null>(null);
+  const [discarded, setDiscarded] = useState<Edit[]>([]);
   const [dialog, setDialog] = useState<'import' | 'export' | null>(null);
   const meta = $api.useQuery('get', '/api/meta', {}, { staleTime: Number.POSITIVE_INFINITY });
   const can = domain.capabilities;
@@ -92,6 +93,7 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
 
   const put = (become: (tray: Tray) => Tray | null) => {
     const fits = set(become);
+    setDiscarded([]);
     if (!fits) notifyDone(t('tray.full', { count: MAX_EDITS }));
     return fits;
   };
@@ -99,7 +101,7 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
     const before = tray.edits.filter(({ key }) => keys.includes(key));
     put((now) => withdraw(now, keys));
     setOpen((now) => (now?.is === 'new' && keys.includes(now.key) ? null : now));
-    if (before.length > 1) notifyDone(t('tray.discarded', { count: before.length }));
+    setDiscarded(before.length > 1 ? before : []);
   };
   const edit = ({ row, edit }: Line, index: number) => {
     if (isReadOnly || edit?.after === null || row?.read_only) return;
@@ -294,6 +296,18 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
             />
           )}
         </>
+      )}
+      {discarded.length > 0 && (
+        <div className={classes.discarded} role="status">
+          {t('tray.discarded', { count: discarded.length })}
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            onClick={() => put((now) => ({ ...now, edits: [...discarded, ...now.edits] }))}
+          >
+            {t('publish.undo')}
+          </Button>
+        </div>
       )}
       <TrayBar
         tray={tray}

@@ -1,4 +1,4 @@
-import { changedFields, type Fields, fieldsOf, type RecordRow } from './fields';
+import { changedFields, type Fields, fieldsOf, type RecordRow } from './fields.js';
 
 /** One change that waits to be published: without `before` a new record, without `after` one that goes. */
 export interface Edit {

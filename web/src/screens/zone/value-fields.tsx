@@ -1,8 +1,7 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { TypeView } from './fields';
+import type { Part, TypeView } from './fields';
 import classes from './record-form.module.css';
-import type { Part } from './value-parts';
 
 interface Props {
   type: TypeView;

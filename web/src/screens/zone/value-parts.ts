@@ -1,7 +1,4 @@
-import type { components } from '~/api/schema';
-import type { TypeView } from './fields';
-
-export type Part = components['schemas']['ValuePartView'];
+import type { Part, TypeView } from './fields.js';
 
 /** Words of a value, those in quotes without them; null: a quote is open. */
 function wordsOf(value: string): string[] | null {

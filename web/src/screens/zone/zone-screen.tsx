@@ -8,7 +8,8 @@ import { useUrlState } from '~/state/use-url-state';
 import { PublishDialog } from './publish/publish-dialog';
 import { type Source, usePublish } from './publish/use-publish';
 import { RecordsPart } from './records-part';
-import { changesOf } from './tray';
+import { changesOf, withdraw } from './tray';
+import { TrayBar } from './tray-bar';
 import { useTray } from './tray-store';
 import { usePrefetchedRows } from './use-records';
 import classes from './zone.module.css';
@@ -65,15 +66,25 @@ function Zone({ domain }: { domain: Domain }) {
     <>
       <Notices domain={domain} />
       {view === 'text' ? (
-        <Suspense fallback={<Loading lines={10} />}>
-          <TextPart
-            domain={domain}
+        <>
+          <Suspense fallback={<Loading lines={10} />}>
+            <TextPart
+              domain={domain}
+              tray={tray}
+              set={set}
+              onPlan={(text) => planDocument({ format: 'zonefile', text }, 'sync')}
+              onLeave={() => setUrl({ view: 'records' })}
+            />
+          </Suspense>
+          <TrayBar
             tray={tray}
-            set={set}
-            onPlan={(text) => planDocument({ format: 'zonefile', text }, 'sync')}
-            onLeave={() => setUrl({ view: 'records' })}
+            isKept={isKept}
+            onPublish={planTray}
+            onEdit={() => setUrl({ view: 'records' })}
+            onWithdraw={(keys) => set((now) => withdraw(now, keys))}
+            onShow={publish.resume}
           />
-        </Suspense>
+        </>
       ) : (
         <RecordsPart
           domain={domain}
