@@ -4,7 +4,7 @@ import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser } from '../support/console.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
-import { addAccount, addDomain, done, until } from '../support/world.js';
+import { addAccount, addDomain, done, made, until } from '../support/world.js';
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
@@ -49,7 +49,13 @@ describeUnless(noChromium)('domains in the console', () => {
     assert.deepEqual(done(await service.admin.get(`/api/domains/${harbour}`)).guards, { last_mx: 'force' });
     // another section goes on from what this one has saved
     const general = page.getByRole('form', { name: 'General' });
+    // what changes in the zone is no change of its settings
+    const isDomain = (url: string) => url.endsWith(`/api/domains/${harbour}`);
+    const again = page.waitForResponse((answer) => isDomain(answer.url()) && answer.request().method() === 'GET');
+    made(await service.admin.post(`/api/domains/${harbour}/records`, { host: 'pier', type: 'A', value: '192.0.2.7' }));
+    await again;
     await general.getByLabel(/^Remark/).fill('<img src=x onerror=alert(1)>');
+    assert.equal(await page.getByText('Somebody else has changed').count(), 0);
     await general.getByRole('button', { name: 'Save' }).click();
     await until('it is saved', async () => done(await service.admin.get(`/api/domains/${harbour}`)).remark !== '');
     done(await service.admin.put(`/api/domains/${harbour}`, { ttl_floor: 30 }));

@@ -35,6 +35,14 @@ async function read(id: number, signal?: AbortSignal): Promise<Seen> {
   return { domain: data as DomainDetail, etag: response.headers.get('etag') };
 }
 
+/** What is set of a domain, without what each reading of its zone changes. */
+function settingsOf(domain: DomainDetail): string {
+  const { remark, expires_at, watch_certificates, certificate_port, guards, ttl_floor, require_if_match } = domain;
+  const { approval, freeze, windows, drift } = domain;
+  const plain = [remark, expires_at, watch_certificates, certificate_port, guards, ttl_floor, require_if_match];
+  return JSON.stringify([...plain, approval, freeze, windows, drift]);
+}
+
 /** The settings of a domain: what is typed stays, whatever is read anew behind it. */
 export function useBase(id: number) {
   const { t } = useTranslation('domains');
@@ -44,16 +52,18 @@ export function useBase(id: number) {
   });
   const [mine, setMine] = useState<Seen | null>(null);
   const [generation, setGeneration] = useState(0);
+  const [isOvertaken, setOvertaken] = useState(false);
   const { data, error, refetch } = query;
   const seen = mine ?? data;
   if (data && !mine) setMine(data);
   const base: Base | undefined = seen && {
     ...seen,
     generation,
-    isOld: Boolean(data && data.etag !== seen.etag && mine),
+    isOld: isOvertaken || Boolean(data && settingsOf(data.domain) !== settingsOf(seen.domain)),
     renew: () => {
       void refetch().then(({ data: fresh }) => {
         if (fresh) setMine(fresh);
+        setOvertaken(false);
         setGeneration((before) => before + 1);
       });
     },
@@ -66,6 +76,7 @@ export function useBase(id: number) {
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 412) throw error;
         // what is there now is read, and offered
+        setOvertaken(true);
         await refetch();
         throw new ApiError(error.status, error.code, t('settings.overtaken'), {}, error.requestId);
       }
