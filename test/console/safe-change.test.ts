@@ -54,7 +54,6 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
     await go(`/domains/${domain}/history`);
     await page.getByRole('link', { name: '2', exact: true }).click();
     await page.getByRole('list', { name: 'From version 1 to 2' }).waitFor();
-    await sound();
     await button('Restore version 2').click();
     const difference = page.getByRole('list', { name: `Changes of ${zone}` });
     await difference.getByText('192.0.2.1', { exact: true }).waitFor();
@@ -162,7 +161,6 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
     await go('/records');
     await page.getByLabel('Whole value').fill('198.51.100.7');
     await page.getByText('4 entries').waitFor();
-    await sound();
     await button('Change all 4 found').click();
     await page.getByLabel('New value').fill('not an address');
     await button('Show what it does').click();
@@ -171,7 +169,6 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
     await button('Show what it does').click();
     await button('Show the changes of one.example').click();
     await page.getByRole('list', { name: 'Changes of one.example' }).getByText('198.51.100.8').first().waitFor();
-    await sound();
     assert.deepEqual(await heldAt('one.example', 'www.one.example'), ['198.51.100.7']);
     await button('Apply 4 changes').click();
     await page.getByText('2 of 2 domains applied').waitFor();

@@ -7,7 +7,10 @@ export function useErrorWords(): (error: unknown) => string {
   const { t } = useTranslation('common');
   return (error) => {
     if (error instanceof ApiError)
-      return error.retryAfter ? `${error.message} ${t('failure.again', { count: error.retryAfter })}` : error.message;
+      // what is longer, such as a freeze, says in its words until when
+      return error.retryAfter && error.retryAfter <= 600
+        ? `${error.message} ${t('failure.again', { count: error.retryAfter })}`
+        : error.message;
     if (error instanceof Unreachable) return t('failure.unreachable');
     return t('failure.unknown', { words: error instanceof Error ? error.message : String(error) });
   };

@@ -34,8 +34,7 @@ const GROUP_STATES: Record<PlanGroup['state'], Meaning> = {
 };
 
 /** Whether a plan over many domains is being carried out. */
-export const goesOn = (group: PlanGroup): boolean =>
-  group.state === 'applying' || (group.counts?.running ?? 0) + (group.counts?.waiting ?? 0) > 0;
+export const goesOn = (group: PlanGroup): boolean => group.state === 'applying' || (group.counts?.running ?? 0) > 0;
 
 /** A plan over many domains: what it does to each, and once it is applied what became of each. */
 export function GroupView({ group }: { group: PlanGroup }) {

@@ -13,7 +13,7 @@ const WAITING_POLL_MS = 15_000;
 /** How soon it may look otherwise. */
 function pauseOf(plan: Plan | PlanGroup | undefined): number | false {
   if (!plan) return false;
-  if (isGroup(plan)) return goesOn(plan) ? POLL_MS : false;
+  if (isGroup(plan)) return goesOn(plan) ? POLL_MS : plan.counts?.waiting ? WAITING_POLL_MS : false;
   return plan.state === 'approved' ? POLL_MS : plan.state === 'waiting' ? WAITING_POLL_MS : false;
 }
 

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
+import { $api } from '~/api/query';
 import { AppLink } from '~/components/app-link';
 import { Section } from '~/components/screen';
 import { Status } from '~/components/status';
@@ -12,7 +13,7 @@ import { Changes } from './changes';
 import { Decision } from './decision';
 import { Box, Facts } from './facts';
 import { Guards } from './guards';
-import { type Plan, STATES, useMayWrite } from './plan';
+import { type Plan, type PlanGroup, STATES, useMayWrite } from './plan';
 import classes from './plans.module.css';
 import { type Difference, StaleBox } from './stale';
 import { useDoor, Who } from './who';
@@ -63,6 +64,15 @@ export function PlanView({ plan, onAgain }: Props) {
   const { t } = useTranslation('plans');
   const door = useDoor();
   const mayWrite = useMayWrite(plan.domain_id);
+  // a part goes with the whole, and what is left of it afterwards goes by itself
+  const group = $api.useQuery(
+    'get',
+    '/api/plans/{id}',
+    { params: { path: { id: plan.group_id ?? 0 } } },
+    { enabled: plan.group_id !== null },
+  );
+  const whole = (group.data as unknown as PlanGroup | undefined)?.state;
+  const isFree = plan.group_id === null || (whole !== undefined && whole !== 'open' && whole !== 'applying');
   const [differences, setDifferences] = useState<Difference[] | null>(null);
   const { state, id, summary } = plan;
   const isOver = state === 'stale' || state === 'expired' || state === 'discarded';
@@ -109,10 +119,10 @@ export function PlanView({ plan, onAgain }: Props) {
           <PlanChanges plan={plan} />
         </Section>
       )}
-      {state === 'open' && id !== null && plan.group_id === null && mayWrite && (
+      {state === 'open' && id !== null && isFree && mayWrite && (
         <ApplyForm id={id} guards={plan.guards} comment={plan.comment} total={total} onStale={setDifferences} />
       )}
-      {state === 'open' && plan.group_id !== null && (
+      {state === 'open' && (whole === 'open' || whole === 'applying') && (
         <Text fz="sm" c="dimmed" mt="md">
           {t('group.part')}
         </Text>
