@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { noChromium } from '../support/chromium.js';
 import { assertFits, assertSound, ConsoleBrowser, type Visit } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
@@ -46,15 +46,15 @@ describeUnless(noChromium || noPowerdns)('every screen', () => {
     if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}-${scheme}-narrow.png`) });
   };
 
-  for (const scheme of ['light', 'dark'] as const) {
-    let stranger: Visit;
-    let signedIn: Visit;
-    it(`can be opened in the ${scheme} scheme`, async () => {
-      stranger = await browser.open('/sign-in', { scheme });
-      signedIn = await browser.openAs('/', undefined, { scheme });
+  for (const scheme of ['light', 'dark'] as const)
+    describe(`in the ${scheme} scheme`, () => {
+      let stranger: Visit;
+      let signedIn: Visit;
+      beforeAll(async () => {
+        stranger = await browser.open('/sign-in', { scheme });
+        signedIn = await browser.openAs('/', undefined, { scheme });
+      });
+      for (const shown of SHOWN)
+        it(`is sound, wide and narrow: ${shown.name}`, () => look(shown.stranger ? stranger : signedIn, shown, scheme));
     });
-    for (const shown of SHOWN)
-      it(`is sound in the ${scheme} scheme, wide and narrow: ${shown.name}`, () =>
-        look(shown.stranger ? stranger : signedIn, shown, scheme));
-  }
 });

@@ -52,26 +52,20 @@ export class Authenticator {
 
   /** Starts a ceremony without user interaction, and aborts it from the page. */
   async cancelled(method: 'create' | 'get', options: Options): Promise<Error> {
-    await this.answers(false);
+    await this.present(false);
     const parse = method === 'create' ? 'parseCreationOptionsFromJSON' : 'parseRequestOptionsFromJSON';
     const abort = 'signal: AbortSignal.timeout(200)';
     const failure = await this.run(method, parse, options, abort).then(
       () => new Error('it was not cancelled'),
       (error: Error) => error,
     );
-    await this.answers(true);
+    await this.present(true);
     return failure;
   }
 
   /** Sets whether user verification succeeds from now on. */
   async verifiesUser(isUserVerified: boolean): Promise<void> {
     await this.devtools.send('WebAuthn.setUserVerified', { authenticatorId: this.authenticatorId, isUserVerified });
-  }
-
-  /** Sets whether it answers by itself, as if somebody touched it. */
-  async answers(enabled: boolean): Promise<void> {
-    const { authenticatorId } = this;
-    await this.devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
   }
 
   /** Its credentials, including private keys. */
@@ -94,6 +88,11 @@ export class Authenticator {
 
   close(): Promise<void> {
     return this.page.context().close();
+  }
+
+  private async present(enabled: boolean): Promise<void> {
+    const { authenticatorId } = this;
+    await this.devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
   }
 
   /** The code is passed as text because it runs in the page. */

@@ -34,13 +34,15 @@ export function Screen({ title, isName = false, crumbs = [], actions, tabs, abou
   }, [title]);
   return (
     <>
-      <header className={classes.head}>
+      <header className={classes.head} data-tabs={tabs !== undefined || undefined}>
         {crumbs.length > 0 && (
           <nav aria-label={t('way')} className={classes.way}>
             <ol>
               {crumbs.map(({ label, to }) => (
                 <li key={to}>
-                  <AppLink to={to}>{label}</AppLink>
+                  <AppLink to={to} fz="inherit">
+                    {label}
+                  </AppLink>
                 </li>
               ))}
             </ol>

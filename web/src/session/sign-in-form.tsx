@@ -29,11 +29,13 @@ export function SignInForm({ onSignedIn, username = '', stays = false, back }: P
   const [problem, setProblem] = useState<unknown>(null);
   const done = useRef(onSignedIn);
   done.current = onSignedIn;
+  const waiting = useRef<AbortController | null>(null);
   const hasPasskeys = Boolean(site?.sign_in.passkeys) && passkeysWork();
 
   useEffect(() => {
     if (!hasPasskeys) return;
     const stop = new AbortController();
+    waiting.current = stop;
     signInByPasskey(true, stop.signal).then(
       (result) => !stop.signal.aborted && result && done.current(result),
       (error) => !stop.signal.aborted && setProblem(error),
@@ -130,7 +132,11 @@ export function SignInForm({ onSignedIn, username = '', stays = false, back }: P
           size="sm"
           leftSection={<IconKey size={16} stroke={1.5} />}
           loading={busy === 'passkey'}
-          onClick={() => run('passkey', () => signInByPasskey(false))}
+          onClick={() => {
+            // what waits in the list would end this one, should it begin later
+            waiting.current?.abort();
+            void run('passkey', () => signInByPasskey(false));
+          }}
         >
           {t('byPasskey')}
         </Button>
