@@ -82,6 +82,7 @@ describeUnless(noChromium || noPowerdns)('the administration in the console', ()
     await page.getByRole('table', { name: 'Audit log' }).getByRole('link').first().click();
     await page.getByRole('heading', { name: 'user.update', level: 1 }).waitFor();
     const row = page.getByRole('row', { name: /^nickname/ });
+    await row.waitFor();
     assert.deepEqual(await row.getByRole('cell').allInnerTexts(), ['grace', '<b>Grace</b>']);
     await assertSound(visit);
     await page.goBack();

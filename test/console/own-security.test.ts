@@ -49,6 +49,7 @@ describeUnless(noChromium)('the own profile in the console', () => {
     await dialog.getByLabel('Code that the app shows').fill(await codeOf(secret, -1));
     await dialog.getByRole('button', { name: 'Turn on' }).click();
     const codes = page.getByRole('dialog', { name: 'Recovery codes' });
+    await codes.waitFor();
     const shown = await codes.getByRole('listitem').allInnerTexts();
     assert.equal(new Set(shown).size, 10);
     await assertSound(visit);
