@@ -68,6 +68,7 @@ export const theme = createTheme({
     },
   },
   cursorType: 'pointer',
+  respectReducedMotion: true,
   // as plain objects: `extend` would bring all of these components into the first load
   components: {
     Anchor: { defaultProps: { underline: 'hover' } },
