@@ -109,7 +109,7 @@ export async function createApp(
     customSiteTitle: 'Zoneward API',
   });
   const front: Express = app.getHttpAdapter().getInstance();
-  // who asks for no page is led to that of the API
+  // a client that does not accept HTML is redirected to the description of the API
   const page = serveConsole(
     front,
     config,

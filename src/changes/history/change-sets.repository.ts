@@ -209,8 +209,8 @@ export class ChangeSetsRepository {
 
   toResume(id: number): Promise<ChangeSet | undefined> {
     return this.db.row(
-      `SELECT ${WHO}, door, comment, atomic, planned, owner, hold_reason, override_reason, paused_until, cancelled_at, confirmed_at,
-         created_at
+      `SELECT ${WHO}, door, comment, atomic, planned, owner, hold_reason, override_reason, paused_until,
+         cancelled_at, confirmed_at, created_at
          FROM change_sets WHERE id = ?`,
       [id],
     );

@@ -51,9 +51,8 @@ const HELD = `SELECT d.id AS record_id, NULL AS change_id FROM dns_records d WHE
 const COUNTS = `SELECT (SELECT records_count FROM domains WHERE id = ?) AS present_now, COUNT(d.id) AS present,
     COUNT(state_before) AS held FROM (${CHANGED}) changed LEFT JOIN dns_records d ON d.id = record_id WHERE nth = 1`;
 /** Of some records the first change behind a version. */
-const firstOf = (count: number): string => `SELECT record_id, id, state_before, value_before, state_after, value_after
-  FROM (SELECT record_id, id, state_before, value_before, state_after, value_after,
-      ROW_NUMBER() OVER (PARTITION BY record_id ORDER BY version, id) AS nth
+const firstOf = (count: number): string => `SELECT record_id, id FROM (
+    SELECT record_id, id, ROW_NUMBER() OVER (PARTITION BY record_id ORDER BY version, id) AS nth
     FROM record_changes WHERE domain_id = ? AND version > ? AND record_id IN (${marks(count)})) firsts WHERE nth = 1`;
 
 const SPANS = `SELECT record_id, first_id, last_id FROM (
@@ -99,21 +98,19 @@ export class PastRepository {
 
   /** How many records a version held. */
   async countHeld(domainId: number, version: number): Promise<number> {
-    const row = await this.db.row<Record<'present_now' | 'present' | 'held', number | string>>(COUNTS, [
-      ...[domainId, domainId, version, 0],
-    ]);
+    const values = [domainId, domainId, version, 0];
+    const row = await this.db.row<Record<'present_now' | 'present' | 'held', number | string>>(COUNTS, values);
     return Number(row?.present_now ?? 0) - Number(row?.present ?? 0) + Number(row?.held ?? 0);
   }
 
-  /** Of those of some records that were changed behind a version their first changes there, by the records. */
-  async firstBehind(domainId: number, version: number, ids: readonly number[]): Promise<Map<number, StatesOf>> {
-    const found = new Map<number, StatesOf>();
+  /** Of those of some records that were changed behind a version the id of the first change there, by the records. */
+  async firstBehind(domainId: number, version: number, ids: readonly number[]): Promise<Map<number, number>> {
+    const found = new Map<number, number>();
     for (let i = 0; i < ids.length; i += SOME) {
       const some = ids.slice(i, i + SOME);
-      const rows = await this.db.rows<StatesOf & { record_id: number }>(firstOf(some.length), [
-        ...[domainId, version, ...some],
-      ]);
-      for (const row of rows) found.set(row.record_id, row);
+      const values = [domainId, version, ...some];
+      const rows = await this.db.rows<{ record_id: number; id: number }>(firstOf(some.length), values);
+      for (const { record_id, id } of rows) found.set(record_id, id);
     }
     return found;
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DnsRecordsRepository } from '../../cache/dns-records.repository.js';
-import { type ListedVersion, PastRepository } from '../../changes/history/past.repository.js';
+import { type HeldRecord, type ListedVersion, PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, sameState, stateOf } from '../../changes/history/states.js';
 import type { PrintedRecord } from '../../documents/document.js';
 import { printDocument } from '../../documents/print-document.js';
@@ -169,10 +169,12 @@ export class VersionReader {
     const present = held.flatMap((one) => (one.change_id === null ? one.record_id : []));
     const rows = new Map((await this.rows.those(domainId, 'id', present)).map((row) => [row.id, row]));
     const isSteady = newest === (await this.past.newest(domainId));
-    const since = isSteady ? undefined : await this.past.firstBehind(domainId, version, present);
-    const states = await this.past.states(held.flatMap(({ change_id }) => change_id ?? []));
-    const list = held.flatMap(({ record_id: id, change_id }): Past[] => {
-      const stored = change_id === null ? since?.get(id) : states.get(change_id);
+    const since = isSteady ? new Map<number, number>() : await this.past.firstBehind(domainId, version, present);
+    const changeOf = ({ record_id, change_id }: HeldRecord) => change_id ?? since.get(record_id);
+    const states = await this.past.states(held.flatMap((one) => changeOf(one) ?? []));
+    const list = held.flatMap((one): Past[] => {
+      const { record_id: id } = one;
+      const stored = states.get(changeOf(one) ?? 0);
       const state = stored ? stateOf(stored.state_before, stored.value_before) : (rows.get(id) ?? null);
       return state ? [{ id, state: { ...state, extra: state.extra ?? null } }] : [];
     });

@@ -24,7 +24,7 @@ export interface Place {
   icon: ComponentType<{ size?: number; stroke?: number }>;
   /** the least role that it is of use for */
   role: number;
-  /** `g` and this letter go there */
+  /** the key that opens it after `g` */
   letter?: string;
 }
 

@@ -11,7 +11,7 @@ interface Props {
 
 const TYPING_MS = 350;
 
-/** A text that is told on when the typing pauses. */
+/** A text that follows what is typed once the typing pauses. */
 function usePaused(value: string, tell: (value: string) => void): [string, (value: string) => void] {
   const [text, setText] = useState(value);
   const latest = useRef(tell);
