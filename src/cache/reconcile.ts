@@ -115,6 +115,8 @@ const CONTENTS = [recordKey, (r: Content) => JSON.stringify([r.host, r.type, r.v
 export interface Expectation {
   /** ids that the provider's record may have now */
   ids: string[];
+  /** an id that another row had which made room for it: that record is this row now */
+  takes?: string | null;
   /** what it may say now */
   contents: Content[];
   /** the row stays here, disabled and with these values, when the provider's record is gone */
@@ -169,10 +171,13 @@ export async function difference(
 ): Promise<Difference> {
   const byRemoteId = new Map<string, CacheRow>();
   const left = new Set<CacheRow>();
+  const takes = new Map<string, CacheRow>();
   for (const row of rows) {
     if (due()) await turn();
     left.add(row);
     if (row.remote_id !== null) byRemoteId.set(row.remote_id, row);
+    const { takes: id } = expected.get(row.id) ?? {};
+    if (id) takes.set(id, row);
   }
   const update: Difference['update'] = [];
   const take = (row: CacheRow | undefined, record: RemoteRecord): boolean => {
@@ -182,7 +187,10 @@ export async function difference(
       update.push({ id: row.id, host: row.host, rekeyed, values: { ...ownOf(row), ...rowOf(record) } });
     return true;
   };
-  let rest = await those(distinct(remote), (record) => !take(byRemoteId.get(record.remoteId), record));
+  let rest = await those(
+    distinct(remote),
+    (record) => !take(takes.get(record.remoteId) ?? byRemoteId.get(record.remoteId), record),
+  );
   const meant = expected.size ? await meantBy(left, expected) : null;
   if (meant) {
     rest = await those(rest, (record) => !take(meant.get(record.remoteId), record));

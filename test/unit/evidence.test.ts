@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { difference } from '../../src/cache/reconcile.js';
 import type { InDoubtChange } from '../../src/changes/history/in-doubt.repository.js';
 import { expectations, hostsOf, judge, localOnly } from '../../src/changes/in-doubt/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
@@ -90,7 +91,34 @@ describe('what a list proves of a change in doubt', () => {
       return [room, update].map((one) => verdicts.get(one)?.applied);
     };
     assert.deepEqual(ends([remote('a', '192.0.2.1'), remote('n', '192.0.2.2')]), [false, false]);
-    assert.deepEqual(ends([remote('n', '192.0.2.2')]), [false, true]);
+    assert.deepEqual(ends([remote('n', '192.0.2.2')]), [true, true]);
+  });
+
+  it('a row of records of which each takes the place of the next: all of them, when the first one is gone', async () => {
+    const at = (id: number, value: string, remote_id: string) => ({ ...row(value, { remote_id }), id, remark: '' });
+    const rows = [at(7, '192.0.2.1', 'a'), at(8, '192.0.2.2', 'b'), at(9, '192.0.2.3', 'c')];
+    const moves = rows.map((before, i) => {
+      const to = rows[i + 1];
+      const after = to ? row(to.value) : null;
+      return change({ id: 10 - i, record_id: before.id, before, after, expected: to?.remote_id ?? null });
+    });
+    const judged = async (list: RemoteRecord[]) => {
+      const verdicts = judge(moves, list, LATE, (id) => rows.find((one) => one.id === id)?.remote_id ?? null);
+      const { insert, update, remove } = await difference(rows, list, expectations(moves, LATE, list));
+      const kept = update.map(({ id, values }) => [id, values.remote_id]);
+      return [moves.map((one) => verdicts.get(one)?.applied), kept, remove.map(({ id }) => id), insert];
+    };
+    const [a, b, c] = [remote('a', '192.0.2.1'), remote('b', '192.0.2.2'), remote('c', '192.0.2.3')];
+    assert.deepEqual(await judged([b, c]), [
+      [true, true, true],
+      [
+        [7, 'b'],
+        [8, 'c'],
+      ],
+      [9],
+      [],
+    ]);
+    assert.deepEqual(await judged([a, b, c]), [[false, false, false], [], [], []]);
   });
 
   it('edits of one record in one list have one end, that of what was sent', () => {

@@ -48,16 +48,59 @@ export function asSent(changes: readonly InDoubtChange[]): { change: InDoubtChan
   });
 }
 
+/** Whether the provider's id of its record is free afterwards. */
+const leaves = (change: InDoubtChange): boolean =>
+  !!change.before?.remote_id &&
+  (takesAway(change) || (!!change.expected && change.expected !== change.before.remote_id));
+
+/**
+ * Which changes have put their record in the place of another one that made room for it in the same list, by the
+ * provider's id that both had: where ids are derived from the content, that id alone proves nothing. It is proved by
+ * the old id of the last one of such a row being gone, since nothing is asked to take a place that is not free.
+ */
+function successors(
+  sent: ReturnType<typeof asSent>,
+  remote: readonly RemoteRecord[],
+): ReadonlyMap<string, InDoubtChange> {
+  const took = new Map<string, InDoubtChange>();
+  const leaving = new Map(sent.flatMap(({ change }) => (leaves(change) ? [[change.before?.remote_id, change]] : [])));
+  const follows = ({ expected, change_set_id: set }: InDoubtChange) =>
+    expected !== null && leaving.get(expected)?.change_set_id === set;
+  const following = [...leaving.values()].filter(follows);
+  if (!following.length) return took;
+  const listed = new Set(remote.map(({ remoteId }) => remoteId));
+  const gone = following.filter(({ before }) => !listed.has(before?.remote_id ?? ''));
+  // whoever made room may have taken the place of a third one
+  for (let next: InDoubtChange | undefined = gone.pop(); next; next = gone.pop()) {
+    const { expected } = next;
+    if (!expected || !listed.has(expected) || took.has(expected)) continue;
+    took.set(expected, next);
+    const other = leaving.get(expected);
+    if (other && follows(other)) gone.push(other);
+  }
+  return took;
+}
+
+const succeeded = (took: ReturnType<typeof successors>, change: InDoubtChange): string | null =>
+  change.expected && took.get(change.expected) === change ? change.expected : null;
+
 /**
  * What changes in doubt may have made of which rows, for the comparison with a list that was begun at this time. While
  * the list may be of the moment before a change, or between its steps, no row of it is removed because of it.
  */
-export function expectations(changes: readonly InDoubtChange[], begun: string): Map<number, Expectation> {
+export function expectations(
+  changes: readonly InDoubtChange[],
+  begun: string,
+  remote: readonly RemoteRecord[] = [],
+): Map<number, Expectation> {
   const expected = new Map<number, Expectation>();
-  for (const { change } of asSent(changes)) {
+  const sent = asSent(changes);
+  const took = successors(sent, remote);
+  const takes = (change: InDoubtChange) => succeeded(took, change) && { takes: change.expected };
+  for (const { change } of sent) {
     const { record_id: id, before, after } = change;
     if (id === null) continue;
-    const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false };
+    const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false, ...takes(change) };
     if (change.expected === '') row.here = { ...row.here, ...changed(before, after) };
     else if (!takesAway(change)) row.keep ||= isEarly(change, begun);
     if (change.expected) row.ids.push(change.expected);
@@ -92,6 +135,7 @@ export function judge(
 ): Map<InDoubtChange, Verdict> {
   const verdicts = new Map<InDoubtChange, Verdict>();
   if (!changes.length) return verdicts;
+  const sent = asSent(changes);
   // only what stands at the names of the changes is looked through
   const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
   const listed: Listed = {
@@ -99,8 +143,9 @@ export function judge(
     there: remote.filter((record) => hosts.has(record.host)),
     taken: new Set(changes.flatMap(({ before }) => before?.remote_id ?? [])),
     begun,
+    took: successors(sent, remote),
   };
-  for (const { change, parts } of asSent(changes)) {
+  for (const { change, parts } of sent) {
     const verdict = verdictOf(listed, change, change.record_id === null ? null : remoteIdOf(change.record_id));
     if (verdict) for (const part of parts) verdicts.set(part, verdict);
   }
@@ -130,16 +175,21 @@ interface Listed {
   /** ids that records had before they were to be changed or deleted */
   taken: ReadonlySet<string>;
   begun: string;
+  /** see `successors` */
+  took: ReadonlyMap<string, InDoubtChange>;
 }
 
 /** What a list shows of a change that was applied: the provider's id of its record, null where it is gone. */
 function shownBy(
-  { byId, there, taken }: Listed,
+  { byId, there, taken, took }: Listed,
   change: InDoubtChange,
   cached: string | null,
 ): { remoteId: string | null } | null {
   const { before, after, expected } = change;
-  const known = [before?.remote_id ?? null, cached];
+  const place = succeeded(took, change);
+  if (place) return { remoteId: place };
+  // what another one has taken is not its own any more
+  const known = [before?.remote_id ?? null, cached].filter((id) => id === null || !took.has(id));
   if (takesAway(change)) return known.some((id) => id !== null && byId.has(id)) ? null : { remoteId: null };
   // its new id may be that of a record which was to make room for it: both are there where nothing was carried out
   const isContested = expected !== null && !known.includes(expected) && taken.has(expected);

@@ -215,7 +215,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const inDoubt = await this.inDoubt.of(id, manager);
     const free = inDoubt.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
     const plain = unmoved && !free.length;
-    const changes = plain ? compared.plain : await difference(rows, remote, expectations(free, begun));
+    const changes = plain ? compared.plain : await difference(rows, remote, expectations(free, begun, remote));
     // what we did ourselves, or may have done, is no loss
     const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
     const loss = suspiciousLoss(rows, changes, ours);
