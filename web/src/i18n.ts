@@ -58,8 +58,19 @@ export const ready = i18n
     fallbackLng: false,
     ns: ['common', 'shell', 'session'],
     defaultNS: 'common',
+    // the language is known at once, to those who ask the service while the words are on their way
+    initAsync: false,
     interpolation: { escapeValue: false },
     react: { useSuspense: true },
   });
+
+/**
+ * What loads the words of areas beside the code of a screen. A screen that waited for its words after it was drawn would
+ * be late: React shows what stood in its place for at least 300 ms.
+ */
+export const words =
+  (...areas: string[]) =>
+  (): Promise<void> =>
+    i18n.loadNamespaces(areas);
 
 export default i18n;

@@ -16,6 +16,10 @@ setNonce(nonce);
 // the key is that of public/scheme.js
 const scheme = localStorageColorSchemeManager({ key: 'zoneward.scheme' });
 
+// the code of the screen is asked for at once, and not after what its frame has to ask the service first
+for (const { routeId } of router.matchRoutes(router.latestLocation))
+  void router.loadRouteChunk(router.routesById[routeId as '/_app'])?.catch(() => undefined);
+void router.load();
 await ready;
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

@@ -11,6 +11,8 @@ export const router = createRouter({
   basepath,
   defaultPreload: 'intent',
   defaultPendingComponent: () => <Loading />,
+  // what is there is shown
+  defaultPendingMinMs: 0,
   defaultErrorComponent: ScreenFailure,
   defaultNotFoundComponent: NotFound,
   scrollRestoration: true,

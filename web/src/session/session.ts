@@ -3,7 +3,7 @@ import { client, quietClient } from '~/api/client';
 import { ApiError } from '~/api/errors';
 import { queryClient } from '~/api/query';
 import type { components } from '~/api/schema';
-import { chooseLanguage, chosenLanguage } from '~/i18n';
+import { chooseLanguage, chosenLanguage, ready } from '~/i18n';
 
 type Schemas = components['schemas'];
 export type User = Schemas['UserView'];
@@ -56,6 +56,7 @@ export async function renew(): Promise<void> {
 
 /** The language of the profile, unless another one was chosen in this browser. */
 export async function applyProfile({ profile }: Schemas['BootstrapView']): Promise<void> {
+  await ready;
   if (chosenLanguage() === null) await chooseLanguage(profile.language);
 }
 

@@ -1,4 +1,5 @@
 import { createFileRoute } from '@tanstack/react-router';
+import { words } from '~/i18n';
 import { ProfileScreen } from '~/screens/profile/profile-screen';
 
-export const Route = createFileRoute('/_app/profile')({ component: ProfileScreen });
+export const Route = createFileRoute('/_app/profile')({ component: ProfileScreen, loader: words('profile') });

@@ -1,4 +1,5 @@
 import { createFileRoute } from '@tanstack/react-router';
+import { words } from '~/i18n';
 import { UsersScreen } from '~/screens/users/users-screen';
 
-export const Route = createFileRoute('/_app/users')({ component: UsersScreen });
+export const Route = createFileRoute('/_app/users')({ component: UsersScreen, loader: words('users', 'explain') });

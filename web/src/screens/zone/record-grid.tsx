@@ -91,9 +91,15 @@ export function RecordGrid(props: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the height of rows changes
   useEffect(() => virtualizer.measure(), [height]);
   useEffect(() => {
-    if (openIndex < 0) return;
-    virtualizer.scrollToIndex(openIndex, { align: 'auto' });
-    return () => virtualizer.resizeItem(openIndex, height);
+    const row = box.current?.querySelector(`[data-index="${openIndex}"]`);
+    if (!row) return;
+    // all of the form is in sight, also when it becomes higher
+    const grown = new ResizeObserver(() => row.scrollIntoView({ block: 'nearest' }));
+    grown.observe(row);
+    return () => {
+      grown.disconnect();
+      virtualizer.resizeItem(openIndex, height);
+    };
   }, [openIndex, height, virtualizer]);
 
   const { startIndex = 0, endIndex = 40 } = virtualizer.range ?? {};

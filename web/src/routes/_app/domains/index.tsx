@@ -1,4 +1,5 @@
 import { createFileRoute } from '@tanstack/react-router';
+import { words } from '~/i18n';
 import { DomainsScreen } from '~/screens/domains/domains-screen';
 
-export const Route = createFileRoute('/_app/domains/')({ component: DomainsScreen });
+export const Route = createFileRoute('/_app/domains/')({ component: DomainsScreen, loader: words('domains') });
