@@ -126,7 +126,9 @@ export class ChangeAttempts {
   /** Locks the names of a list, or its zone, and carries it out unless it has to be planned again. */
   async make(job: Job, course: Course): Promise<Attempt> {
     const known = await this.planner.names(job, course.more);
-    const { names, whole, options } = locksOf(course.first, known.hosts, course.replaces === 'zone');
+    // a condition on all records holds only while nobody changes others of them
+    const all = course.replaces === 'zone' || (job.options.ifMatch !== undefined && !job.resumes);
+    const { names, whole, options } = locksOf(course.first, known.hosts, all);
     return this.leases.hold(names, LOCK_WAIT_MS, (held) => this.locked(job, course, known, whole, held), options);
   }
 

@@ -97,6 +97,18 @@ for (const { kind, skip } of databases('sqlite')) {
       assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(412)]);
     });
 
+    it('of two lists for all records that have seen the same, one is carried out, whatever their names', async () => {
+      const read = await admin.get(world.records);
+      const seen = { 'if-match': read.headers.get('etag') as string };
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, (_, i) => {
+          const changes = [{ op: 'create', host: `list${i}`, type: 'A', value: '192.0.2.1' }];
+          return admin.post(`${world.records}/batch`, { changes }, seen);
+        }),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412, 412]);
+    });
+
     it('settings are written and confirmed only where they are what the caller has seen', async () => {
       const read = await admin.get('/api/settings/smtp');
       const seen = { 'if-match': read.headers.get('etag') as string };

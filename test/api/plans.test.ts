@@ -220,6 +220,26 @@ for (const { kind, skip } of databases('all'))
       refused(await client.post(`${base}/plans`, { changes: [{ op: 'delete', id: 99_999 }] }), 404, 404001);
     });
 
+    it('of a token with rules go back to what it may read, and leave the rest as it is', async () => {
+      const { id: domain, base, version, now } = await zone('narrow-back.example', 2);
+      const { token } = made(
+        await admin.post('/api/tokens', {
+          ...{ name: 'goes back', allowed_services: ['records:read', 'records:write'], allowed_domains: [domain] },
+          rules: [{ effect: 'allow', hosts: ['h0'] }],
+        }),
+      );
+      const client = service.server.as(token);
+      const then = await version();
+      const changes = done(await admin.get(`${base}/records?type=A`)).list.map(({ id }) => ({ op: 'delete', id }));
+      const { change_set_id } = ended(await admin.post(`${base}/records/batch`, { changes }));
+      for (const target of [{ version: then }, { change_set_id }]) {
+        const plan = made(await client.post(`${base}/plans`, target));
+        assert.deepEqual([plan.changes.map(({ op, host }) => `${op} ${host}`), plan.warnings], [['create h0'], []]);
+      }
+      ended(await apply(made(await client.post(`${base}/plans`, { version: then })).id, {}, client));
+      assert.deepEqual(await now(), ['h0 300 A 192.0.2.1']);
+    });
+
     it('judge guards by the changes that are chosen, and leave no set with half of its TTL', async () => {
       const { plan, list, base } = await zone('chosen.example');
       const mx = (value: string) => ({ host: '@', type: 'MX', value, priority: 10, ttl: 300 });

@@ -73,7 +73,7 @@ export class PlanTargets {
     const scope = scopeOf(input);
     const place = await this.places.of(domain);
     if (source === 'changes') return this.changes(input, place);
-    if (source === 'change_set_id') return this.undo(domain, input.change_set_id as number, rows, scope);
+    if (source === 'change_set_id') return this.undo(me, domain, input.change_set_id as number, rows, scope);
     if (source === 'drift') return this.back(me, domain, rows, (set) => scope(set) && drifted(set));
     const mode = input.mode ?? (source === 'version' ? 'sync' : 'merge');
     const warnings: string[] = [];
@@ -98,7 +98,7 @@ export class PlanTargets {
   ): Promise<Wanted[]> {
     if (source === 'records') return named(place, input.records as RecordInput[]);
     if (source === 'document') return written(place, input.document as PlanDocument, warnings);
-    if (source === 'version') return this.asOf(domain, input.version as number);
+    if (source === 'version') return this.asOf(me, domain, input.version as number);
     return this.copied(me, place, input.from_domain_id as number);
   }
 
@@ -109,12 +109,14 @@ export class PlanTargets {
     return { edits: await this.batches.editsOf(place, input.changes as BatchChange[]), warnings: [], unchanged: 0 };
   }
 
-  private async asOf(domain: OpenDomain, version: number): Promise<Wanted[]> {
+  /** What a version had, but for what may not be read: it stays as it is. */
+  private async asOf(me: Caller, domain: OpenDomain, version: number): Promise<Wanted[]> {
     const records = await this.versions.whole(domain, version);
+    const isSeen = seenBy(me, domain);
     const wanted: Wanted[] = [];
     for (const { id, state } of records) {
       if (due()) await turn();
-      if (state.type !== 'SOA' && !state.read_only) wanted.push(wantedOf(state, id));
+      if (state.type !== 'SOA' && !state.read_only && isSeen(state)) wanted.push(wantedOf(state, id));
     }
     return wanted;
   }
@@ -138,7 +140,7 @@ export class PlanTargets {
   private async back(me: Caller, domain: OpenDomain, rows: readonly CacheRow[], scope: Scope): Promise<Wish> {
     const wanted: Wanted[] = [];
     const names = new Set<string>();
-    const isSeen = domain.access.rules ? mayRead(me, domain) : () => true;
+    const isSeen = seenBy(me, domain);
     for await (const page of this.drift.all(domain.id)) {
       const sets = page.filter(scope);
       const states = await this.driftSets.wanted(sets.map(({ id }) => id));
@@ -157,9 +159,17 @@ export class PlanTargets {
   }
 
   /** What takes a change set back, as far as nobody has changed its records since. */
-  private async undo(domain: OpenDomain, id: number, rows: readonly CacheRow[], scope: Scope): Promise<Wish> {
+  private async undo(
+    me: Caller,
+    domain: OpenDomain,
+    id: number,
+    rows: readonly CacheRow[],
+    scope: Scope,
+  ): Promise<Wish> {
     const steps = await this.past.stepsOf(domain.id, id);
     if (!steps.length) throw errors.notFound('change_set');
+    const isSeen = seenBy(me, domain);
+    const isMeant = (state: ChangedState | null) => state === null || isSeen(state);
     const now = new Map(rows.map((row) => [row.id, row]));
     const edits: Edit[] = [];
     const warnings: string[] = [];
@@ -168,7 +178,7 @@ export class PlanTargets {
       const before = stateOf(states.state_before, states.value_before);
       const after = stateOf(states.state_after, states.value_after);
       const shown = (after ?? before) as ChangedState;
-      if (!scope(shown)) continue;
+      if (![scope(shown), isMeant(before), isMeant(after)].every(Boolean)) continue;
       const there = now.get(record_id) ?? null;
       if (!sameState(there, after)) warnings.push(`${shown.type} ${shown.host} was changed since, and stays as it is`);
       else if (!before) edits.push({ op: 'delete', id: record_id });
@@ -178,6 +188,9 @@ export class PlanTargets {
     return { edits: deletionsFirst(edits), warnings, unchanged: 0, together: true };
   }
 }
+
+/** What a plan of a caller may know of; a token with rules is shown nothing else, not by what it makes of it either. */
+const seenBy = (me: Caller, domain: OpenDomain) => (domain.access.rules ? mayRead(me, domain) : () => true);
 
 const butFor = (ttl: boolean): string => (ttl ? ' but for the TTL' : '');
 
