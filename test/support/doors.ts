@@ -39,3 +39,11 @@ export const textsAt = async ({ pdns }: World, name: string): Promise<string[]> 
 /** The newest entries of the audit log. */
 export const logOf = async ({ admin }: Pick<World, 'admin'>, query = '') =>
   (await admin.get(`/api/audit/logs?limit=50${query}` as '/api/audit/logs')).data.list;
+
+/** What `GET /api/doors` has to paste for a tool, with a token. */
+export async function snippetOf(admin: Client, door: string, tool: string, token: string): Promise<string> {
+  const { data } = await admin.get('/api/doors');
+  const snippet = data.find(({ key }) => key === door)?.tools.find(({ name }) => name === tool)?.snippet;
+  if (!snippet) throw new Error(`there is nothing for ${tool} at ${door}`);
+  return snippet.replaceAll('$ZONEWARD_TOKEN', token);
+}

@@ -27,8 +27,9 @@ export function wordOf(error: unknown): string {
 
 function wordOfField({ path, code }: Partial<FieldError> = {}): string {
   if (path === 'offline') return '!donator';
-  if (path !== 'hostname') return 'badsys';
-  return code === 'length' ? 'numhost' : 'notfqdn';
+  if (path === 'hostname') return code === 'length' ? 'numhost' : 'notfqdn';
+  // other fields are those of a record: others are in its way
+  return ['myip', 'myipv6', 'ip6lanprefix', 'body'].includes(path ?? '') ? 'badsys' : 'dnserr';
 }
 
 /** The word for a request that was refused as a whole. */
