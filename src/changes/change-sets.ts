@@ -125,19 +125,7 @@ export class ChangeSets {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    {
-      background,
-      left,
-      whole,
-      syncedAt,
-      sealed,
-      owner,
-      door,
-      comment,
-      atomic,
-      stored,
-      ...more
-    }: ListOptions & How,
+    { background, left, whole, syncedAt, sealed, owner, door, comment, atomic, stored, ...more }: ListOptions & How,
   ): Promise<number | null> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };

@@ -61,7 +61,18 @@ for (const { kind, skip } of databases('one'))
     it('name every word that the door has for a failure', () => {
       const words: Record<string, string[]> = {
         'acme-dns': ['malformed_json_payload', 'bad_subdomain', 'bad_txt', 'invalid_allowfrom_cidr', 'forbidden'],
-        dyndns2: ['badauth', 'nohost', '!yours', 'notfqdn', 'numhost', 'badsys', '!donator', 'badagent', 'dnserr', '911'],
+        dyndns2: [
+          'badauth',
+          'nohost',
+          '!yours',
+          'notfqdn',
+          'numhost',
+          'badsys',
+          '!donator',
+          'badagent',
+          'dnserr',
+          '911',
+        ],
       };
       for (const [key, list] of Object.entries(words)) {
         const page = readFileSync(pageOf(key), 'utf8');

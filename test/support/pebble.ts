@@ -18,10 +18,12 @@ export interface Pebble {
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    socket.once('error', () => resolve(false)).once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
+    socket
+      .once('error', () => resolve(false))
+      .once('connect', () => {
+        socket.destroy();
+        resolve(true);
+      });
   });
 
 /** @param dnsPort on loopback */

@@ -86,9 +86,7 @@ export class AccessGuard implements CanActivate {
     if (!rule) throw errors.forbidden('undeclared_route');
     if (rule.public) return true;
 
-    const byTicket = rule.tickets && request.query.ticket !== undefined;
-    const signIn = rule.proof ? this.byProof(rule.proof, request) : null;
-    const principal = await (byTicket ? this.takeTicket(request) : (signIn ?? this.signIn(context, request)));
+    const principal = await this.principalOf(context, rule, request);
     request.caller.principal = principal;
     if (principal.lacksSecondFactor && !rule.unproven) {
       throw errors.forbidden('second_factor_required', {}, { required: '2fa' });
@@ -106,6 +104,12 @@ export class AccessGuard implements CanActivate {
       request.params.domain_id = String(domain.id);
     }
     return true;
+  }
+
+  /** Who the caller is, by what the route takes. @throws AppError 400001, 401001 */
+  private principalOf(context: ExecutionContext, rule: AccessRule, request: ZoneRequest): Promise<Principal> {
+    if (rule.tickets && request.query.ticket !== undefined) return this.takeTicket(request);
+    return rule.proof ? this.byProof(rule.proof, request) : this.signIn(context, request);
   }
 
   /** Who the caller is, by an API token or a JWT, which the prefix tells. @throws AppError 401 */

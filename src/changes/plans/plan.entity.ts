@@ -1,5 +1,5 @@
-import type { FrontDoor } from '../../access/doors.js';
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import type { FrontDoor } from '../../access/doors.js';
 import { Domain } from '../../domains/domain.entity.js';
 import { Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { Fleeting } from '../../platform/schema/restored.js';

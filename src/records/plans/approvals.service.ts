@@ -132,7 +132,9 @@ export class ApprovalsService implements OnModuleInit {
   /** Who asked, with their rights of now; or why they have none any more. */
   private async askerOf(me: Caller, { plan, domain }: Waiting) {
     const maker = { maker_id: plan.user_id, maker_token_id: plan.token_id };
-    const right = (await this.makers.inDomains(maker, [domain.id], 'records', writingScope(plan.door_key))).get(domain.id);
+    const right = (await this.makers.inDomains(maker, [domain.id], 'records', writingScope(plan.door_key))).get(
+      domain.id,
+    );
     if (right === undefined || typeof right === 'string') return right ?? 'the domain is gone';
     const door = plan.door_key ? { door: plan.door_key } : {};
     const caller: Caller = { ip: '', userAgent: '', requestId: me.requestId, principal: right.principal, ...door };
