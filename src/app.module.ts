@@ -13,6 +13,7 @@ import { SecondFactorModule } from './auth/second-factor/second-factor.module.js
 import { SessionJobsModule } from './auth/sessions/jobs.module.js';
 import { SessionsModule } from './auth/sessions/sessions.module.js';
 import { DomainsModule } from './domains/domains.module.js';
+import { DoorsModule } from './doors/doors.module.js';
 import { ENTITIES } from './entities.js';
 import { DeadlineInterceptor } from './http/deadline.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -95,6 +96,7 @@ import { UsersModule } from './users/users.module.js';
     TeamsModule,
     SiteModule,
     DashboardModule,
+    DoorsModule,
     SystemModule,
     SystemServiceModule,
   ],

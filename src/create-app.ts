@@ -8,6 +8,7 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { FailedChanges } from './audit/failed-changes.service.js';
 import { cookieSessions } from './auth/sessions/session-cookie.js';
+import { closedDoors } from './http/closed-doors.js';
 import { serveConsole } from './http/console.js';
 import { deadlines } from './http/deadline.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -92,7 +93,8 @@ export async function createApp(
   if (config.corsOrigins.length) app.enableCors({ ...CORS, origin: config.corsOrigins });
   app.use(options);
   const foreign = protocolsOf(app.get(ModulesContainer));
-  for (const protocol of foreign) app.use(protocol.prefix, speaking(protocol));
+  const closed = closedDoors(app.get(SettingsService), app.get(DatabaseService));
+  for (const protocol of foreign) app.use(protocol.prefix, speaking(protocol), closed);
   app.use(parseBody);
   app.use(plainText);
   const elsewhere = foreign.flatMap(({ prefix }) => [prefix.slice(1), `${prefix.slice(1)}/{*path}`]);

@@ -14,6 +14,7 @@ import { Version } from './changes/history/version.entity.js';
 import { Plan, PlanChange } from './changes/plans/plan.entity.js';
 import { PlanGroup } from './changes/plans/plan-group.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
+import { AcmeRegistration } from './doors/acme-dns/registration.entity.js';
 import { KeptAnswer } from './idempotency/kept-answer.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
 import { Certificate, Registration, RegistryServer } from './monitoring/expiry/expiry.entity.js';
@@ -89,4 +90,5 @@ export const ENTITIES = [
   Registration,
   RegistryServer,
   Certificate,
+  AcmeRegistration,
 ];

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { ErrorKind } from '../platform/common/words/codes.js';
 import type { TokenRule } from '../tokens/rules/token-rules.js';
 import type { AuditAction } from './audit-actions.js';
+import { FRONT_DOORS, type FrontDoor } from './doors.js';
 
 export enum Role {
   User = 1,
@@ -27,6 +28,9 @@ export const SCOPE_MEANINGS = {
   acme: 'Answer ACME challenges',
   ddns: 'Update addresses by dynamic DNS',
   'external-dns': 'Serve ExternalDNS',
+  powerdns: 'Serve clients of the PowerDNS API',
+  rfc2136: 'Serve dynamic updates (RFC 2136) and zone transfers',
+  webhook: 'Set records by inbound webhooks',
 } as const;
 export type Scope = keyof typeof SCOPE_MEANINGS;
 export const SCOPES = Object.keys(SCOPE_MEANINGS) as Scope[];
@@ -86,9 +90,16 @@ export interface Intent {
   override?: string | undefined;
 }
 
+/** The scope by which a token writes records that came in by a door; null: by our own API. */
+export const writingScope = (door: FrontDoor | null): Scope => (door ? FRONT_DOORS[door].scope : 'records:write');
+
 /** Who sent a request, or `system` for a job. */
 export interface Caller extends Origin {
   principal: Principal | null;
+  /** the door that it came by; undefined: our own API */
+  door?: FrontDoor;
+  /** of a request by a door: the name that it is about, and its domain, for the log */
+  asked?: { name: string; domain: { id: number; name: string } | null };
   /** of writes of records; undefined: nothing */
   intent?: Intent;
   /** guards that its changes have met, as far as these only warn */
@@ -113,6 +124,8 @@ export interface AccessRule {
   scope?: Scope | null;
   /** A `ticket` in the query takes the place of a credential. */
   tickets?: true;
+  /** A credential of another kind takes the place of an API token, which it stands for: see `Proofs`. */
+  proof?: FrontDoor;
   /** Sessions only: API tokens are refused. */
   noTokens?: true;
   /** Also open to API tokens restricted to domains: the list shows only theirs. */

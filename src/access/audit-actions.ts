@@ -4,7 +4,7 @@
 export const AUDIT_NOUNS = [
   ...(['init', 'auth', 'oauth', 'passkey', 'profile', 'session', 'user', 'team', 'member', 'permission'] as const),
   ...(['token', 'account', 'domain', 'record', 'changes', 'failover', 'tunnel', 'settings'] as const),
-  ...(['notification', 'audit', 'backup', 'job', 'system'] as const),
+  ...(['notification', 'audit', 'backup', 'job', 'system', 'door'] as const),
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

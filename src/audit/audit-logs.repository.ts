@@ -10,9 +10,9 @@ import type { Raw } from './states.js';
 
 /** The columns of a linked entry, in the order in which it is inserted. */
 const LINKED_COLUMNS = [...ENTRY_COLUMNS, 'seq', 'prev_hash', 'hash', 'seal'] as const;
-const CHAIN_COLUMNS = ['id', ...HASHED, 'change_set_id', 'prev_hash', 'hash', 'seal'].join(', ');
+const CHAIN_COLUMNS = ['id', ...HASHED, 'change_set_id', 'door', 'prev_hash', 'hash', 'seal'].join(', ');
 const SHOWN_COLUMNS = `id, seq, created_at, actor_type, user_id, username, token_id, token_name, action, domain, domain_id, target,
-  state_before, state_after, result, error, ip, user_agent, request_id, change_set_id, prev_hash, hash`;
+  state_before, state_after, result, error, ip, user_agent, request_id, change_set_id, door, prev_hash, hash`;
 /** rows that one statement inserts */
 const CHUNK = 20;
 

@@ -9,10 +9,11 @@ import type { Raw } from './states.js';
 const CHUNK = 20;
 
 type Written = Exclude<(typeof HASHED)[number], 'seq'>;
-/** The columns of an entry before it is linked: those that are hashed, without the number, and its change set. */
+/** The columns of an entry before it is linked: those that are hashed, without the number, its change set and door. */
 export const ENTRY_COLUMNS = [
   ...HASHED.filter((column): column is Written => column !== 'seq'),
   'change_set_id',
+  'door',
 ] as const;
 
 /** An entry that is not linked yet. */

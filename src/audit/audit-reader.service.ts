@@ -76,6 +76,7 @@ const view = (row: ShownRow): AuditView => ({
   user_agent: row.user_agent,
   request_id: row.request_id,
   change_set_id: row.change_set_id,
+  door: row.door,
   prev_hash: row.prev_hash,
   hash: row.hash,
 });

@@ -139,6 +139,8 @@ export class AuditView {
    * provider was asked
    */
   change_set_id!: number | null;
+  /** the door of another protocol that it came by, a `key` of `GET /api/doors`; null: our own API */
+  door!: string | null;
   prev_hash!: string;
   hash!: string;
 }

@@ -43,6 +43,8 @@ abstract class EntryColumns {
   @Str(255) user_agent!: string;
   @Str(64) request_id!: string;
   @Int({ nullable: true }) change_set_id!: number | null;
+  /** by which door of another protocol; null: by none */
+  @Str(16, { nullable: true }) door!: string | null;
 }
 
 /** Entries as they are written, in the transaction of the change; `AuditLinker` moves them into the chain. */

@@ -63,6 +63,7 @@ function authorOf(caller: Caller | null) {
     ip: caller?.ip ?? '',
     user_agent: caller?.userAgent ?? '',
     request_id: caller?.requestId ?? '',
+    door: caller?.door ?? null,
   };
 }
 

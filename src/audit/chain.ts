@@ -27,15 +27,16 @@ export const HASHED = [
 ] as const;
 
 /** An entry as it is hashed; a state that somebody else wrote may be a text. */
-export type Hashed = Omit<Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>, StateColumn> &
+export type Hashed = Omit<Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id' | 'door'>, StateColumn> &
   Record<StateColumn, object | string | null>;
 
 /**
- * Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` only
- * where it is set, since older entries have none.
+ * Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` and
+ * `door` only where they are set, since older entries have none.
  */
 export const entryHash = (previous: string, row: Hashed): string => {
-  const more = row.change_set_id === null ? [] : [row.change_set_id];
+  const door = row.door ?? null;
+  const more = door === null ? (row.change_set_id === null ? [] : [row.change_set_id]) : [row.change_set_id, door];
   return sha256(previous + JSON.stringify([...HASHED.map((column) => row[column] ?? null), ...more]));
 };
 

@@ -19,11 +19,12 @@ export class FailedChanges {
   async record(request: ZoneRequest, reason: string): Promise<void> {
     const { auditAction: action, caller } = request;
     if (!action || outcomeOf(caller) === 'failed' || !caller.principal || !this.database.open) return;
-    const domain = request.domain as AuditEntry['domain'];
+    const domain = (request.domain as AuditEntry['domain']) ?? caller.asked?.domain;
     const [type, verb] = action.split('.') as [string, string];
     // a thing that was not created has no id: the ids in the path are those of its parents
     const last = verb === 'create' ? undefined : Object.values(request.params as Record<string, string>).at(-1);
-    const target = { type, id: last && /^\d{1,10}$/.test(last) ? Number(last) : (last ?? null), name: null };
+    const id = last && /^\d{1,10}$/.test(last) ? Number(last) : (last ?? null);
+    const target = { type, id, name: caller.asked?.name ?? null };
     try {
       await this.audit.append(caller, { action, domain, target, result: 'failed', error: reason });
     } catch (error) {

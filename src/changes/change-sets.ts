@@ -86,7 +86,11 @@ export interface Ended {
 }
 
 /** The way by which a request comes in. */
-export const doorOf = (actor: Actor): Door => (actor === 'system' ? 'job' : actor.principal?.token ? 'token' : 'api');
+export function doorOf(actor: Actor): Door {
+  if (actor === 'system') return 'job';
+  if (actor.door) return 'door';
+  return actor.principal?.token ? 'token' : 'api';
+}
 
 /** characters of an error that are kept, and of its message */
 const MAX_ERROR = 4000;
@@ -129,6 +133,7 @@ export class ChangeSets {
       domain_id: domain.id,
       domain: domain.name,
       door,
+      door_key: caller?.door ?? null,
       comment,
       atomic,
       background,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../access/access.js';
+import { type Caller, writingScope } from '../access/access.js';
 import { makerOf } from '../access/maker.js';
 import { AuditService } from '../audit/audit.service.js';
 import { judgeRecord, refusal, rightOf } from '../domains/access-rights.js';
@@ -41,8 +41,10 @@ export class HeldLists {
     if (!set) return null;
     const asked = { maker_id: set.user_id, maker_token_id: set.token_id };
     const maker = set.maker_id === null ? asked : set;
+    // who goes on with it came by our own API
+    const scope = writingScope(set.maker_id === null ? set.door_key : null);
     if (maker.maker_id === null) return null;
-    const right = (await this.makers.inDomains(maker, [domainId], 'records', 'records:write')).get(domainId);
+    const right = (await this.makers.inDomains(maker, [domainId], 'records', scope)).get(domainId);
     if (!right || typeof right === 'string') return right ?? null;
     for (const { entry, before, after } of nets) {
       // what no edit names only follows the TTL of its set

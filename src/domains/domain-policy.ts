@@ -88,6 +88,25 @@ export class DomainPolicy {
   async look(me: Principal, which: DomainReference): Promise<OpenDomain | null> {
     const rows = await this.domains.withGrants(which, me.role >= Role.Admin ? null : me.userId);
     if (typeof which === 'number') return rows.length ? opened(me, rows) : null;
+    return this.onlyOf(me, which, rows);
+  }
+
+  /**
+   * The domain that a name belongs to, of those that may be read: that of the longest of these names. One query.
+   * @param names the name and those above it, the longest first @throws AppError 409001 as `look`
+   */
+  async lookAbove(me: Principal, names: readonly string[]): Promise<OpenDomain | null> {
+    const rows = await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId);
+    for (const name of names) {
+      const of = rows.filter((row) => row.name === name);
+      const found = of.length ? this.onlyOf(me, name, of) : null;
+      if (found) return found;
+    }
+    return null;
+  }
+
+  /** The one domain of a name that may be read. @throws AppError 409001 where these are several */
+  private onlyOf(me: Principal, name: string, rows: readonly GrantedRow[]): OpenDomain | null {
     const found = [...new Set(rows.map(({ id }) => id))].map((id) =>
       opened(
         me,
@@ -95,7 +114,7 @@ export class DomainPolicy {
       ),
     );
     const readable = found.filter((domain) => this.judgeDomain(me, domain.id, domain, 'read').allowed);
-    if (readable.length > 1) throw severalOf(which, readable);
+    if (readable.length > 1) throw severalOf(name, readable);
     return readable[0] ?? null;
   }
 

@@ -102,20 +102,20 @@ export class ReadableDomainsRepository {
   constructor(private readonly db: Db) {}
 
   /**
-   * A domain, or all of a name, once for each grant of the user on it, or once without one. This one statement decides
-   * each request.
-   * @param which id or name
+   * A domain, or all of a name, or of some names, once for each grant of the user on it, or once without one. This one
+   * statement decides each request.
+   * @param which id, name or names
    * @param userId null: an administrator, who may write all
    */
-  withGrants(which: number | string, userId: number | null): Promise<GrantedRow[]> {
+  withGrants(which: number | string | readonly string[], userId: number | null): Promise<GrantedRow[]> {
     const admin = userId === null;
-    const byName = typeof which === 'string';
-    const [grants, values] = admin ? ['', []] : grantsOf(userId, byName ? which : [which]);
+    const names = typeof which === 'number' ? null : [which].flat();
+    const [grants, values] = admin ? ['', []] : grantsOf(userId, names ?? [which as number]);
     return this.db.rows(
       `SELECT ${DOMAIN_COLUMNS}, ${admin ? `${WRITE} AS level, NULL AS host` : 'g.level, g.host'}
          FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${admin ? '' : `LEFT JOIN (${grants}) g ON g.id = d.id`}
-        WHERE ${byName ? 'd.name = ? ORDER BY d.id' : 'd.id = ?'}`,
-      [...values, which],
+        WHERE ${names ? `d.name IN (${marks(names.length)}) ORDER BY d.id` : 'd.id = ?'}`,
+      [...values, ...(names ?? [which as number])],
     );
   }
 
@@ -251,18 +251,18 @@ export function readableBy({ userId, all, only }: Reader): Readable {
 }
 
 /**
- * All grants of a user (or those on some domains, by ids or by name): owned domains, and permissions of the user's
+ * All grants of a user (or those on some domains, by ids or by names): owned domains, and permissions of the user's
  * teams. A write that is limited to hosts is a read of the whole, with its `host`. With `level` a domain comes once a
  * grant; with `name` once, with its name.
  */
 function grantsOf(
   userId: number,
-  which: readonly number[] | string,
+  only: readonly number[] | readonly string[],
   column: 'level' | 'name' = 'level',
 ): [string, SqlValue[]] {
-  const only = typeof which === 'string' ? [which] : which;
+  const byName = typeof only[0] === 'string';
   const among = (id: string, name: string) =>
-    only.length ? ` AND ${typeof which === 'string' ? name : id} IN (${marks(only.length)})` : '';
+    only.length ? ` AND ${byName ? name : id} IN (${marks(only.length)})` : '';
   const ofTeam = `CASE WHEN p.permission = 'write' AND p.host IS NULL THEN ${WRITE} ELSE ${READ} END AS level,
     CASE WHEN p.permission = 'write' THEN p.host END AS host`;
   const [team, own, union] =

@@ -1,6 +1,8 @@
 import { Role } from '../access/access.js';
+import { FRONT_DOORS } from '../access/doors.js';
 import type { AuditRules } from './audit-rules.dto.js';
 import type { StoredChannel } from './channels.js';
+import type { DoorsSettings } from './doors.dto.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
 import type { GeneralSettings, SecuritySettings, SmtpSettings } from './settings.dto.js';
 
@@ -46,6 +48,9 @@ export const DEFAULTS = {
   oauth: { enabled: false, providers: [] } as StoredOauth,
   notifications: { channels: [] as StoredChannel[] },
   'audit-rules': { retention_days: null, rules: [] } as AuditRules,
+  doors: Object.fromEntries(
+    Object.entries(FRONT_DOORS).map(([door, { open }]) => [door, { enabled: open }]),
+  ) as unknown as DoorsSettings,
 };
 export type Documents = typeof DEFAULTS;
 export type DocumentName = keyof Documents;

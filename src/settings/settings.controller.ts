@@ -7,6 +7,7 @@ import { Conditional, type Conditions, Given, Tagged } from '../platform/http/co
 import { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { CONFIRMED_SECTIONS, type ConfirmedSection } from './confirmation.js';
+import { DoorsInput, DoorsSettings } from './doors.dto.js';
 import { OauthInput, OauthView } from './oauth-settings.dto.js';
 import {
   Confirmed,
@@ -128,6 +129,24 @@ export class SettingsController {
   @Audited('settings.update')
   updateOauth(@Body() body: OauthInput, @Me() me: Caller, @Given() conditions: Conditions): Promise<OauthView> {
     return this.settings.updateOauth(body, me, conditions);
+  }
+
+  /** Which doors of other protocols are open. */
+  @Get('doors')
+  @Tagged()
+  doors(): Promise<DoorsSettings> {
+    return this.settings.view('doors');
+  }
+
+  /** Opens and closes doors. Doors that are left out stay; at the very next request a closed one is 404. */
+  @Put('doors')
+  @Fails('precondition')
+  @IfMatch()
+  @Tagged()
+  @Access({ role: Role.Admin, noTokens: true })
+  @Audited('settings.update')
+  updateDoors(@Body() body: DoorsInput, @Me() me: Caller, @Given() conditions: Conditions): Promise<DoorsSettings> {
+    return this.settings.updateDoors(body, me, conditions);
   }
 
   /** Channels that notices go through: mail, webhooks and chats. */

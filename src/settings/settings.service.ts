@@ -29,6 +29,7 @@ import { nextChannels, opened, type StoredChannel } from './channels.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DocumentStore } from './document-store.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, type Row, securityFrom } from './documents.js';
+import type { DoorsInput, DoorsSettings } from './doors.dto.js';
 import type { OauthInput, OauthView } from './oauth-settings.dto.js';
 import { CLIENT_SECRET, SMTP_PASSWORD } from './section-secrets.js';
 import type { Confirmed, GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
@@ -232,6 +233,12 @@ export class SettingsService {
         throw errors.forbidden('retention_for_super');
       return { retention_days, rules: input.rules ? rulesOf(input.rules) : old.rules };
     });
+  }
+
+  /** @throws AppError 400001, 412001 */
+  async updateDoors(input: DoorsInput, caller: Caller, seen: Conditions): Promise<DoorsSettings> {
+    assertNoNulls('doors', input);
+    return this.update('doors', caller, seen, {}, input, (old) => merged(old, input));
   }
 
   /** Confirms all fields of a section that wait. */

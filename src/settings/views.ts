@@ -3,6 +3,7 @@ import type { NotificationsView } from './channels.dto.js';
 import { channelView, type StoredChannel, shownSecret } from './channels.js';
 import { isConfirmed } from './confirmation.js';
 import { type DocumentName, type Documents, notBindingSupers, type Row } from './documents.js';
+import type { DoorsSettings } from './doors.dto.js';
 import type { OauthView } from './oauth-settings.dto.js';
 import type { GeneralView, SecurityView, SmtpView } from './settings.dto.js';
 
@@ -14,6 +15,7 @@ export interface Views {
   oauth: OauthView;
   notifications: NotificationsView;
   'audit-rules': AuditRules;
+  doors: DoorsSettings;
 }
 
 /**
@@ -33,7 +35,7 @@ export function viewOf<N extends DocumentName>(
       before?.find(({ id, type }) => id === channel.id && type === channel.type);
     return { channels: channels.map((channel) => channelView(channel, known(channel))) } as Views[N];
   }
-  if (name === 'audit-rules') return value as unknown as Views[N];
+  if (name === 'audit-rules' || name === 'doors') return value as unknown as Views[N];
   const waiting = name === 'security' ? notBindingSupers(row) : (row?.waiting ?? []);
   return { ...shown(name, value, row, former), confirmed: waiting.length === 0, waiting } as unknown as Views[N];
 }

@@ -135,6 +135,7 @@ for (const { kind, skip } of databases('all')) {
           { confirmed: false, waiting: ['k.issuer'] },
         ),
         '/api/settings/notifications': plain('/api/settings/notifications', { channels: [] }, {}),
+        '/api/settings/doors': plain('/api/settings/doors', { httpreq: { enabled: false } }),
         '/api/settings/audit-rules': plain('/api/settings/audit-rules', { retention_days: 30 }),
         '/api/security/profile': plain('/api/security/profile', { nickname: 'Boss' }, { email_verified: true }),
       };

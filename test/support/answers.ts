@@ -11,6 +11,7 @@ import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/ses
 import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
 import type { DomainPermissionView, PermissionView } from '../../src/domains/permission.dto.js';
+import type { DoorView } from '../../src/doors/doors.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
 import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
 import type { ZoneHealthView } from '../../src/monitoring/delegation/health.dto.js';
@@ -37,6 +38,7 @@ import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.
 import type { FoundRecordList } from '../../src/records/search/search.dto.js';
 import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
 import type { NotificationsView } from '../../src/settings/channels.dto.js';
+import type { DoorsSettings } from '../../src/settings/doors.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
 import type { BackupFile, BackupMade } from '../../src/system/backups.dto.js';
@@ -81,6 +83,9 @@ interface Answers {
   'PUT /api/settings/oauth': OauthView;
   'POST /api/settings/{section}/confirm': Confirmed;
   'POST /api/settings/smtp/test': SmtpTestResult;
+  'GET /api/doors': DoorView[];
+  'GET /api/settings/doors': DoorsSettings;
+  'PUT /api/settings/doors': DoorsSettings;
   'GET /api/settings/notifications': NotificationsView;
   'PUT /api/settings/notifications': NotificationsView;
   'POST /api/settings/notifications/{id}/test': ChannelTestResult;

@@ -40,7 +40,7 @@ describe('conventions of this repository', () => {
   const page = read('docs/architecture.md');
   /** cells of the table of rooms: names, and the tables of each line */
   const rows = [...page.matchAll(/^\| (`.+?) \|.*\| ([a-z_, ]*)\|$/gm)].map(([, rooms, tables]) => ({
-    rooms: (rooms as string).match(/[a-z-]+(\/[a-z-]+)*(?=\/`)/g) ?? [],
+    rooms: (rooms as string).match(/[a-z0-9-]+(\/[a-z0-9-]+)*(?=\/`)/g) ?? [],
     tables: (tables as string).match(/\w+/g) ?? [],
   }));
 

@@ -33,6 +33,7 @@ const CSV: Column[] = [
     'user_agent',
     'request_id',
     'change_set_id',
+    'door',
     'prev_hash',
     'hash',
   ),

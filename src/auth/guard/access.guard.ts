@@ -14,6 +14,7 @@ import {
   type TokenLimits,
   type ZoneRequest,
 } from '../../access/access.js';
+import type { FrontDoor } from '../../access/doors.js';
 import { domainReference } from '../../dns/domain-reference.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
 import { timeMs } from '../../platform/common/clock.js';
@@ -26,7 +27,8 @@ import { isForeign } from '../../platform/http/protocol.js';
 import { UsersService } from '../../users/users.service.js';
 import { dropSessionCookie } from '../sessions/session-cookie.js';
 import { SigningKey } from '../sessions/signing-key.js';
-import { credentialOf, isApiToken } from './strategies.js';
+import { Proofs } from './proofs.js';
+import { ApiTokenStrategy, credentialOf, isApiToken } from './strategies.js';
 import { Tickets } from './tickets.service.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -67,6 +69,8 @@ export class AccessGuard implements CanActivate {
     private readonly key: SigningKey,
     private readonly installation: Installation,
     private readonly tickets: Tickets,
+    private readonly proofs: Proofs,
+    private readonly tokens: ApiTokenStrategy,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -82,8 +86,7 @@ export class AccessGuard implements CanActivate {
     if (!rule) throw errors.forbidden('undeclared_route');
     if (rule.public) return true;
 
-    const byTicket = rule.tickets && request.query.ticket !== undefined;
-    const principal = await (byTicket ? this.takeTicket(request) : this.signIn(context, request));
+    const principal = await this.principalOf(context, rule, request);
     request.caller.principal = principal;
     if (principal.lacksSecondFactor && !rule.unproven) {
       throw errors.forbidden('second_factor_required', {}, { required: '2fa' });
@@ -103,6 +106,12 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
+  /** Who the caller is, by what the route takes. @throws AppError 400001, 401001 */
+  private principalOf(context: ExecutionContext, rule: AccessRule, request: ZoneRequest): Promise<Principal> {
+    if (rule.tickets && request.query.ticket !== undefined) return this.takeTicket(request);
+    return rule.proof ? this.byProof(rule.proof, request) : this.signIn(context, request);
+  }
+
   /** Who the caller is, by an API token or a JWT, which the prefix tells. @throws AppError 401 */
   private async signIn(context: ExecutionContext, request: ZoneRequest): Promise<Principal> {
     const credential = credentialOf(request);
@@ -118,6 +127,14 @@ export class AccessGuard implements CanActivate {
       throw error;
     }
     return request.user as Principal;
+  }
+
+  /** Who the caller is, by what stands for an API token. @throws AppError 401001 */
+  private async byProof(door: FrontDoor, request: ZoneRequest): Promise<Principal> {
+    const id = await this.proofs.of(door)(request);
+    const principal = id === null ? null : await this.tokens.ofId(id, request.caller.ip);
+    if (!principal) throw errors.unauthenticated('api_token_invalid');
+    return principal;
   }
 
   /** Who the caller is, by a ticket in the query. @throws AppError 400001, 401001 */

@@ -10,6 +10,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccessGuard } from './access.guard.js';
 import { BodyGuard } from './body.guard.js';
 import { ConditionsGuard } from './conditions.guard.js';
+import { Proofs } from './proofs.js';
 import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
 import { Tickets } from './tickets.service.js';
@@ -35,6 +36,7 @@ class RateStorageModule {}
     JwtStrategy,
     ApiTokenStrategy,
     Tickets,
+    Proofs,
     // in this order: who the caller is, how often, and whether the query, the headers or the body say what
     // would be passed over
     { provide: APP_GUARD, useClass: AccessGuard },
@@ -43,6 +45,6 @@ class RateStorageModule {}
     { provide: APP_GUARD, useClass: ConditionsGuard },
     { provide: APP_GUARD, useClass: BodyGuard },
   ],
-  exports: [Tickets],
+  exports: [Tickets, Proofs],
 })
 export class GuardModule {}

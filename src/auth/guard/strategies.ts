@@ -10,7 +10,7 @@ import { errors } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/hash.js';
 import { currentProtocol } from '../../platform/http/protocol.js';
 import { securityFrom } from '../../settings/documents.js';
-import { ApiTokensRepository } from '../../tokens/api-tokens.repository.js';
+import { ApiTokensRepository, type TokenRow } from '../../tokens/api-tokens.repository.js';
 import { judgeToken, NO_FACTOR, tokenPrincipal } from '../../tokens/token-access.js';
 import { TokenUses } from '../../tokens/token-uses.service.js';
 import { assertNetwork } from '../sessions/network.js';
@@ -116,7 +116,16 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
    */
   async judge(hash: string, ip: string, used: boolean): Promise<Principal | null> {
     const row = await this.tokens.bySecret(hash, now());
-    if (!row) return null;
+    return row ? this.judgeRow(row, ip, used) : null;
+  }
+
+  /** The principal of a token that something else stands for, which is used; null when it is invalid. */
+  async ofId(id: number, ip: string): Promise<Principal | null> {
+    const row = await this.tokens.withCreator(id);
+    return row ? this.judgeRow(row, ip, true) : null;
+  }
+
+  private async judgeRow(row: TokenRow, ip: string, used: boolean): Promise<Principal | null> {
     const { allowed, source, reason } = judgeToken(row, ip);
     if (source === 'network' && !allowed) throw errors.forbidden('token_network', { ip }, { required: 'network' });
     if (reason === NO_FACTOR) throw errors.forbidden('creator_lacks_second_factor', {}, { required: '2fa' });

@@ -1,4 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import type { FrontDoor } from '../../access/doors.js';
 import type { RowValues } from '../../cache/reconcile.js';
 import type { Late } from '../../platform/outbound/outbound-error.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
@@ -54,6 +55,8 @@ export class ChangeSet {
   /** the zone's name */
   @Str(253) domain!: string;
   @Str(16) door!: Door;
+  /** which door of another protocol it was; null: none */
+  @Str(16, { nullable: true }) door_key!: FrontDoor | null;
   @Str(8) actor_type!: string;
   @Int({ nullable: true }) user_id!: number | null;
   @Str(64, { nullable: true }) username!: string | null;

@@ -23,7 +23,7 @@ export type Leaving = Pick<ChangeSet, 'id' | 'domain_id' | 'domain' | 'state' | 
 };
 
 /** What is shown of a set. */
-export const VIEW = `id, domain_id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
+export const VIEW = `id, domain_id, door, door_key, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
   total, hold_reason, approver_id, approver, override_reason, created_at, finished_at, paused_until, cancelled_at`;
 
 /** Lists of changes. */
@@ -222,8 +222,8 @@ export class ChangeSetsRepository {
   }
 
   /** Whose right counts for a set. */
-  makerOf(id: number): Promise<(Maker & Pick<ChangeSet, 'user_id' | 'token_id'>) | undefined> {
-    const sql = 'SELECT user_id, token_id, maker_id, maker_token_id FROM change_sets WHERE id = ?';
+  makerOf(id: number): Promise<(Maker & Pick<ChangeSet, 'user_id' | 'token_id' | 'door_key'>) | undefined> {
+    const sql = 'SELECT user_id, token_id, maker_id, maker_token_id, door_key FROM change_sets WHERE id = ?';
     return this.db.row(sql, [id]);
   }
 

@@ -6,9 +6,12 @@ import type { RecordState } from '../../tokens/rules/token-rules.js';
 import type { ChangeSet } from './change-set.entity.js';
 
 /** The columns of a change set that say who asked for it. */
-export const WHO = 'actor_type, user_id, username, token_id, token_name, request_id';
+export const WHO = 'actor_type, user_id, username, token_id, token_name, request_id, door_key';
 
-type Who = Pick<ChangeSet, 'actor_type' | 'user_id' | 'username' | 'token_id' | 'token_name' | 'request_id'>;
+type Who = Pick<
+  ChangeSet,
+  'actor_type' | 'user_id' | 'username' | 'token_id' | 'token_name' | 'request_id' | 'door_key'
+>;
 
 /** Who asked for a list, for the audit log of what is done for them later. It has no rights: these were judged. */
 export function actorOf(set: Who): Actor {
@@ -18,6 +21,7 @@ export function actorOf(set: Who): Actor {
     ip: '',
     userAgent: '',
     requestId: set.request_id,
+    ...(set.door_key && { door: set.door_key }),
     principal: {
       kind: set.actor_type === 'token' ? 'token' : 'user',
       userId: set.user_id,

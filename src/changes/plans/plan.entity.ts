@@ -1,4 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import type { FrontDoor } from '../../access/doors.js';
 import { Domain } from '../../domains/domain.entity.js';
 import { Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { Fleeting } from '../../platform/schema/restored.js';
@@ -49,6 +50,8 @@ export class Plan {
   @Str(255, { nullable: true }) token_name!: string | null;
   /** by which way it came in */
   @Str(16, { default: 'plan' }) door!: Door;
+  /** which door of another protocol it was; null: none */
+  @Str(16, { nullable: true }) door_key!: FrontDoor | null;
   /** of one that waits: a hash over its changes, by which the same wish is recognised */
   @Str(64, { nullable: true }) wish!: string | null;
   /** of one that waits: what it is for, of which just the newest wish waits */

@@ -24,7 +24,7 @@ const COLUMNS = [
   ...(['base', 'guards'] as const),
 ];
 const PLAN = `id, domain_id, state, comment, version, base, unchanged, warnings, user_id, username, token_id, token_name,
-  door, wish, subject, decider_id, decider, decided_at, decision, group_id, outcome, change_set_id, created_at, expires_at`;
+  door, door_key, wish, subject, decider_id, decider, decided_at, decision, group_id, outcome, change_set_id, created_at, expires_at`;
 /** A plan that is not stored yet. */
 export type NewPlan = Omit<Plan, 'id' | 'domain' | 'outcome'>;
 type PlanRow = Omit<Plan, 'outcome'> & { outcome: string | null };

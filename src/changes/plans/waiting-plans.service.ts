@@ -51,7 +51,8 @@ export class WaitingPlans implements OnModuleInit {
     const version = await this.past.newest(domain.id);
     const { door, comment, subject = null, plan: shown } = options;
     const [created_at, expires_at] = [now(), now(LIFE_MS)];
-    const asked = { ...asker, ...UNDECIDED, door, comment, wish, subject, expires_at };
+    const door_key = actor === 'system' ? null : (actor.door ?? null);
+    const asked = { ...asker, ...UNDECIDED, door, door_key, comment, wish, subject, expires_at };
     const id = await this.db.transaction(async (manager) => {
       // one after the other: the same wish at the same time waits once
       await this.state.hold(domain.id, manager);

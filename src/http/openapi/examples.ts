@@ -124,6 +124,7 @@ export const EXAMPLES: Record<string, object> = {
       },
     ],
   },
+  DoorsInput: { dyndns2: { enabled: false } },
   NotificationsInput: {
     channels: [
       {

@@ -19,6 +19,8 @@ import { validationPipe } from '../common/validation.js';
 export interface ProtocolAdapter {
   /** Path prefix of its controllers: `/nic`. */
   prefix: string;
+  /** The door of the settings by which it comes in; undefined: it is always open. */
+  door?: string;
   /** Parses request bodies. */
   parse: RequestHandler;
   /** Bodies must be objects, and undeclared fields of a body or query are refused; otherwise they are ignored. */
@@ -90,28 +92,33 @@ const current = new AsyncLocalStorage<ProtocolAdapter>();
 export const Protocol = (adapter: ProtocolAdapter, path = ''): ClassDecorator =>
   applyDecorators(SetMetadata(PROTOCOL, adapter), Controller(`${adapter.prefix}/${path}`), ApiExcludeController());
 
+/** What is not below `/api`, and what all of that is below. */
+const NAMES = ['api', 'health', 'metrics'];
+
 /**
  * The foreign protocols that the controllers of an application speak.
  * @throws Error when a prefix is none, or leads to other controllers, too
  */
 export function protocolsOf(modules: ModulesContainer): ProtocolAdapter[] {
   const found = new Set<ProtocolAdapter>();
-  const taken = new Set(['api', 'health', 'metrics']);
+  const taken: string[] = [];
   for (const { metatype } of [...modules.values()].flatMap((module) => [...module.controllers.values()])) {
     if (!metatype) continue;
     const adapter = Reflect.getMetadata(PROTOCOL, metatype) as ProtocolAdapter | undefined;
     if (adapter) found.add(adapter);
-    else taken.add(firstOf(String(Reflect.getMetadata(PATH_METADATA, metatype))));
+    else taken.push(String(Reflect.getMetadata(PATH_METADATA, metatype)).replace(/^\/|\/$/g, ''));
   }
   for (const { prefix } of found) {
     if (!/^(\/[a-z0-9-]+)+$/.test(prefix)) throw new Error(`${prefix} is no prefix of a protocol`);
-    if (taken.has(firstOf(prefix))) throw new Error(`${prefix} begins as the paths of other controllers do`);
-    taken.add(firstOf(prefix));
+    const own = prefix.slice(1);
+    const clashes = taken.some((path) => isBelow(path, own)) || NAMES.includes(own.split('/')[0] as string);
+    if (clashes) throw new Error(`${prefix} begins as the paths of other controllers do`);
+    taken.push(own);
   }
   return [...found];
 }
 
-const firstOf = (path: string): string => path.replace(/^\//, '').split('/')[0] as string;
+const isBelow = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
 
 /** Whether the request that is being answered is of a foreign protocol. */
 export const isForeign = (): boolean => currentProtocol() !== OURS;

@@ -199,7 +199,7 @@ function setView(
   rules: Rules,
   counts = none(),
 ): ChangeSetView {
-  const { id, domain_id, door, request_id, state, total, hold_reason, created_at, finished_at } = row;
+  const { id, domain_id, door, door_key, request_id, state, total, hold_reason, created_at, finished_at } = row;
   const { paused_until, cancelled_at, approver_id, approver } = row;
   const { user_id, username, token_id, token_name } = row;
   const comment = rules && ownWords(door) ? '' : row.comment;
@@ -210,6 +210,7 @@ function setView(
     domain_id,
     domain: shownName(domain),
     door,
+    door_key,
     actor,
     request_id,
     comment,

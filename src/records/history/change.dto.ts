@@ -95,6 +95,8 @@ export class ChangeSetView {
   domain!: string;
   /** by which way it came in */
   door!: Door;
+  /** of `door`: which one, a `key` of `GET /api/doors` */
+  door_key!: string | null;
   actor!: ChangeActor;
   request_id!: string;
   /** empty for a token with rules, where a rule of failover or a tunnel wrote it */

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Caller, type Principal, signedIn } from '../../access/access.js';
+import { type Caller, type Principal, signedIn, writingScope } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { overrideOf } from '../../changes/gate/closed.js';
 import type { Plan } from '../../changes/plans/plan.entity.js';
@@ -132,9 +132,12 @@ export class ApprovalsService implements OnModuleInit {
   /** Who asked, with their rights of now; or why they have none any more. */
   private async askerOf(me: Caller, { plan, domain }: Waiting) {
     const maker = { maker_id: plan.user_id, maker_token_id: plan.token_id };
-    const right = (await this.makers.inDomains(maker, [domain.id], 'records', 'records:write')).get(domain.id);
+    const right = (await this.makers.inDomains(maker, [domain.id], 'records', writingScope(plan.door_key))).get(
+      domain.id,
+    );
     if (right === undefined || typeof right === 'string') return right ?? 'the domain is gone';
-    const caller: Caller = { ip: '', userAgent: '', requestId: me.requestId, principal: right.principal };
+    const door = plan.door_key ? { door: plan.door_key } : {};
+    const caller: Caller = { ip: '', userAgent: '', requestId: me.requestId, principal: right.principal, ...door };
     return { caller, access: right.access };
   }
 

@@ -20,7 +20,7 @@ export const stateNow = ({ state, expires_at }: Pick<Plan, 'state' | 'expires_at
 
 /** Of a plan all but its changes, as somebody may see it. */
 export function headOf({ id: domain_id, access }: OpenDomain, plan: NewPlan) {
-  const { door, group_id, created_at, expires_at, decided_at, change_set_id, decider } = plan;
+  const { door, door_key, group_id, created_at, expires_at, decided_at, change_set_id, decider } = plan;
   const { user_id, username, token_id, token_name } = plan;
   const created_by = { user_id, username, token_id, token_name };
   const decided_by = decider === null ? null : { user_id: plan.decider_id, username: decider };
@@ -28,7 +28,7 @@ export function headOf({ id: domain_id, access }: OpenDomain, plan: NewPlan) {
   const comment = access.rules && ownWords(door) ? '' : plan.comment;
   const decision = access.rules && plan.decision ? '' : plan.decision;
   const at = { created_at, expires_at, created_by, decided_by, decided_at, decision };
-  return { domain_id, group_id, state: stateNow(plan), door, comment, ...at, change_set_id };
+  return { domain_id, group_id, state: stateNow(plan), door, door_key, comment, ...at, change_set_id };
 }
 
 /** What is stored of a plan that was worked out. */
@@ -45,7 +45,7 @@ export function planRow(
     ...{ domain_id: domain.id, state: 'open' as const, comment, version, unchanged },
     ...{ base: sha256(changes.map(({ base }) => base).join('\n')), warnings: warnings.join('\n') },
     ...{ user_id: userId, username, token_id: token?.id ?? null, token_name: token?.name ?? null },
-    ...{ ...UNDECIDED, door, wish: null, subject: null },
+    ...{ ...UNDECIDED, door, door_key: null, wish: null, subject: null },
     ...{ group_id: null, change_set_id: null, created_at: now(), expires_at: now(LIFE_MS) },
   };
 }

@@ -228,6 +228,8 @@ export class PlanView {
   state!: PlanState;
   /** by which way it came in */
   door!: Door;
+  /** of `door`: which one, a `key` of `GET /api/doors` */
+  door_key!: string | null;
   comment!: string;
   created_at!: string;
   expires_at!: string;
@@ -261,6 +263,8 @@ export class PlanListEntry {
   state!: PlanState;
   /** by which way it came in */
   door!: Door;
+  /** of `door`: which one, a `key` of `GET /api/doors` */
+  door_key!: string | null;
   comment!: string;
   created_at!: string;
   expires_at!: string;

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { catchError, from, type Observable, throwError } from 'rxjs';
 import type { ZoneRequest } from '../../access/access.js';
 import { Waits } from '../../changes/gate/waits.js';
+import { isForeign } from '../../platform/http/protocol.js';
 import { PlansService } from './plans.service.js';
 
 /**
@@ -14,6 +15,8 @@ export class WaitsInterceptor implements NestInterceptor {
   constructor(private readonly plans: PlansService) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    // the answers of other protocols have no plans, and their queries say nothing of a freeze
+    if (isForeign()) return next.handle();
     const { caller, query } = context.switchToHttp().getRequest<ZoneRequest>();
     const response = context.switchToHttp().getResponse<Response>();
     // where a route does not take it, or it is none, that is refused before the handler runs

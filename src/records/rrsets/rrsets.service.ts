@@ -127,9 +127,14 @@ export class RrsetsService {
 
   /** Of each set the values that are in DNS, from the cache. */
   async values(domain: Pick<OpenDomain, 'id' | 'provider'>, keys: readonly Key[]): Promise<string[][]> {
+    return (await this.records(domain, keys)).map(inDns);
+  }
+
+  /** Of each set the records that are in DNS, from the cache. */
+  async records(domain: Pick<OpenDomain, 'id' | 'provider'>, keys: readonly Key[]): Promise<StoredRecord[][]> {
     const hosts = [...new Set(keys.map(({ host }) => host))];
     const rows = served(domain.provider, await this.cache.those(domain.id, 'host', hosts));
-    return keys.map((key) => inDns(membersOf(rows, key)));
+    return keys.map((key) => membersOf(rows, key).filter((row) => row.enabled));
   }
 
   /**

@@ -306,6 +306,7 @@ function whoOf({ principal, ip, userAgent, requestId }: Caller): Who {
     token_id: principal?.token?.id ?? null,
     token_name: principal?.token?.name ?? null,
     request_id: requestId,
+    door_key: null,
     ip,
     userAgent,
   };

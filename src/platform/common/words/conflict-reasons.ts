@@ -266,6 +266,11 @@ export const CONFLICT_REASONS = {
     'A user may have {max} tokens; delete one first',
     '每位用户最多可有 {max} 个令牌；请先删除一个',
   ),
+  too_many_registrations: say(
+    'conflict',
+    'A token may have {max} registrations; use another token',
+    '每个令牌最多可有 {max} 个注册；请使用另一个令牌',
+  ),
   token_rotated: say('conflict', 'The token was rotated just now', '令牌刚刚已被轮换'),
   token_domains_gone: say(
     'conflict',

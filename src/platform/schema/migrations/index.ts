@@ -47,6 +47,7 @@ import { Drift1764410000000 } from './1764410000000-drift.js';
 import { Moves1764420000000 } from './1764420000000-moves.js';
 import { Trash1764430000000 } from './1764430000000-trash.js';
 import { PlannedLists1764440000000 } from './1764440000000-planned-lists.js';
+import { Doors1764450000000 } from './1764450000000-doors.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -99,4 +100,5 @@ export const MIGRATIONS = [
   Moves1764420000000,
   Trash1764430000000,
   PlannedLists1764440000000,
+  Doors1764450000000,
 ];

@@ -1,5 +1,10 @@
 /** Records, record sets, lists of changes, domains and their permissions. */
 export const RECORD_WORDS = {
+  'must be given: the rules of the token do not allow just one name': '必须填写：令牌的规则允许的名称不止一个',
+  'must be 43 characters of base64url': '必须是 43 个 base64url 字符',
+  'must be full names: at most {max}, with commas between': '必须是完整名称：最多 {max} 个，以逗号分隔',
+  'is not taken: no host is taken out of DNS here': '不支持：这里不会从 DNS 中移除主机',
+  'must be an address': '必须是地址',
   'is required; use "@" for the root of the domain': '必须填写；域名的根请用“@”',
   'is required for "{op}"': '“{op}”必须有这个字段',
   'is not known for "{op}"': '“{op}”没有这个字段',

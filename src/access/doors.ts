@@ -1,0 +1,10 @@
+/**
+ * The doors by which other protocols come in: the scope that a token needs there, and whether the door is open unless
+ * the settings say otherwise.
+ */
+export const FRONT_DOORS = {
+  httpreq: { scope: 'acme', open: true },
+  'acme-dns': { scope: 'acme', open: true },
+  dyndns2: { scope: 'ddns', open: true },
+} as const;
+export type FrontDoor = keyof typeof FRONT_DOORS;

@@ -1,0 +1,23 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { SCOPES, type Scope } from '../access/access.js';
+import { FRONT_DOORS, type FrontDoor } from '../access/doors.js';
+
+export class DoorToolView {
+  /** of the tool */
+  name!: string;
+  /** ready to be pasted; the token is left as `$ZONEWARD_TOKEN` */
+  snippet!: string;
+}
+
+export class DoorView {
+  @ApiProperty({ enum: Object.keys(FRONT_DOORS) })
+  key!: FrontDoor;
+  enabled!: boolean;
+  url!: string;
+  /** scope that a token needs there */
+  @ApiProperty({ enum: SCOPES })
+  scope!: Scope;
+  /** what proves who asks */
+  auth!: string;
+  tools!: DoorToolView[];
+}

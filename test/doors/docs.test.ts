@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import type { DoorView } from '../../src/doors/doors.dto.js';
+import { databases } from '../support/databases.js';
+import { basic, type Said, say } from '../support/doors.js';
+import { noPowerdns } from '../support/powerdns.js';
+import type { Answer } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { done, made, startWorld, type World } from '../support/world.js';
+
+/** The address of the service in the pages. */
+const BASE = 'https://dns.example.com';
+const TOOLS = /<!-- tools[^>]*-->\n[\s\S]*?(?=\n## )/;
+const NOTE = '<!-- tools, as GET /api/doors has them: UPDATE_DOCS=1 npx jest test/doors/docs -->\n';
+
+const pageOf = (key: string): string => join(process.cwd(), `docs/doors/${key}.md`);
+
+const toolsOf = ({ tools }: DoorView): string =>
+  NOTE + tools.map(({ name, snippet }) => `\n### ${name}\n\n\`\`\`\n${snippet}\n\`\`\`\n`).join('');
+
+const CHALLENGE = { fqdn: '_acme-challenge.www.example.com.', value: 'LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' };
+
+for (const { kind, skip } of databases('one'))
+  describeUnless(skip || noPowerdns)(`the pages of the doors, on ${kind}`, () => {
+    let world: World;
+    let doors: DoorView[];
+
+    beforeAll(async () => {
+      world = await startWorld(kind, { BASE_URL: BASE });
+      doors = done(await world.admin.get('/api/doors'));
+    });
+    afterAll(() => world.stop());
+
+    it('have what to paste into each tool', () => {
+      for (const door of doors) {
+        const page = readFileSync(pageOf(door.key), 'utf8');
+        const told = page.replace(TOOLS, () => toolsOf(door));
+        if (process.env.UPDATE_DOCS) writeFileSync(pageOf(door.key), told);
+        else assert.equal(page, told);
+      }
+    });
+
+    it('make a token that the door takes', async () => {
+      const { url } = world.server;
+      const uses: Record<string, (authorization: string) => Promise<Said>> = {
+        httpreq: (authorization) => say(`${url}/doors/httpreq/present`, 'POST', { authorization }, CHALLENGE),
+        'acme-dns': (authorization) => say(`${url}/doors/acme-dns/register`, 'POST', { authorization }, {}),
+        dyndns2: (authorization) => say(`${url}/nic/update?hostname=home.example.com`, 'GET', { authorization }),
+      };
+      for (const { key } of doors) {
+        const [, body = ''] = /-d '(\{.*\})'\n/.exec(readFileSync(pageOf(key), 'utf8')) ?? [];
+        const { token } = made((await world.admin.post('/api/tokens', JSON.parse(body))) as Answer<{ token: string }>);
+        const answer = await uses[key]?.(basic(token));
+        assert.ok(answer && answer.status < 300, `${key} ${answer?.status} ${answer?.text}`);
+        if (key === 'dyndns2') assert.equal(answer.text, 'good 127.0.0.1');
+      }
+    });
+
+    it('name every word that the door has for a failure', () => {
+      const words: Record<string, string[]> = {
+        'acme-dns': ['malformed_json_payload', 'bad_subdomain', 'bad_txt', 'invalid_allowfrom_cidr', 'forbidden'],
+        dyndns2: [
+          'badauth',
+          'nohost',
+          '!yours',
+          'notfqdn',
+          'numhost',
+          'badsys',
+          '!donator',
+          'badagent',
+          'dnserr',
+          '911',
+        ],
+      };
+      for (const [key, list] of Object.entries(words)) {
+        const page = readFileSync(pageOf(key), 'utf8');
+        for (const word of list) assert.ok(page.includes(`\`${word}\``), `${key} ${word}`);
+      }
+    });
+  });
