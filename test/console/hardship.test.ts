@@ -78,9 +78,9 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
     assert.deepEqual([of(/POST .*\/domains\/\d+\/plans$/), of(/POST .*\/apply$/)], [1, 1], sent.join('\n'));
     // two impatient clicks on what makes something make one
     await page.goto(`${world.server.url}/teams`);
-    await button(page, 'Add team').first().click();
+    await button(page, 'New team').first().click();
     await page.getByRole('textbox', { name: 'Name' }).fill('impatient');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add team' }).dblclick();
+    await page.getByRole('dialog').getByRole('button', { name: 'New team' }).dblclick();
     await page
       .getByRole('heading', { name: 'impatient', level: 1 })
       .or(page.getByRole('link', { name: 'impatient' }))
