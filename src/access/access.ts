@@ -46,6 +46,8 @@ export interface Principal {
   role: number;
   /** Of a session. */
   sessionId: number | null;
+  /** Of a session: when its JWT has lived half of its life, in ms. */
+  renewAt?: number;
   /**
    * Of a session: its role requires a second factor that the session has not shown, so only the routes to set one up
    * are available.

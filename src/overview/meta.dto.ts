@@ -93,6 +93,11 @@ export class MetaView {
   themes!: string[];
   /** of a team on a domain */
   permissions!: string[];
+  /** of domains: which changes meet each */
+  @ApiProperty({ type: [Meaning] })
+  guards!: Meaning[];
+  /** what becomes of a change that meets a guard: nothing, a warning, or a refusal unless `force` names it */
+  guard_modes!: string[];
   /** of users, each with all rights of those before it */
   @ApiProperty({ type: [RoleView] })
   roles!: RoleView[];

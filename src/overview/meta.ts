@@ -4,6 +4,7 @@ import { THEMES } from '../auth/profile/profile.dto.js';
 import { DOORS } from '../changes/history/change-set.entity.js';
 import { DEFAULT_TTL, MAX_TTL, RECORD_TYPES } from '../dns/record.js';
 import { TYPE_PARTS } from '../dns/value-parts.js';
+import { GUARD_MEANINGS, GUARD_MODES } from '../domains/change-rules/change-rules.js';
 import { PERMISSIONS } from '../domains/permission.dto.js';
 import { sha256 } from '../platform/common/hash.js';
 import { CODES, FIELD_CODES } from '../platform/common/words/codes.js';
@@ -40,6 +41,8 @@ export const META: MetaView = {
   languages: [...LANGUAGES],
   themes: [...THEMES],
   permissions: [...PERMISSIONS],
+  guards: meanings(GUARD_MEANINGS),
+  guard_modes: [...GUARD_MODES],
   roles: [Role.User, Role.Admin, Role.Super].map((role) => ({ role, name: Role[role].toLowerCase() })),
   team_roles: [...TEAM_ROLES],
   audit_nouns: [...AUDIT_NOUNS],

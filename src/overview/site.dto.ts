@@ -61,4 +61,6 @@ export class BootstrapView {
   settings!: CommonSettings;
   providers!: ProvidersLink;
   counts!: Counts;
+  /** when the JWT of this request has lived half of its life: time for `POST /api/auth/refresh` */
+  renew_at!: string;
 }

@@ -59,6 +59,7 @@ export class SiteService {
       settings: { ...shown, password_policy },
       providers: { href: '/api/providers', etag: PROVIDERS_TAG },
       counts: { domains, accounts, tokens },
+      renew_at: new Date(me.renewAt as number).toISOString(),
     };
   }
 

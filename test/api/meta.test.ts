@@ -79,6 +79,10 @@ describe('the description of what fields take', () => {
     assert.deepEqual(of('ProfileInput', 'language'), meta.languages.toSorted());
     assert.deepEqual(of('ProfileInput', 'theme'), meta.themes.toSorted());
     assert.deepEqual(of('PermissionInput', 'permission'), meta.permissions.toSorted());
+    assert.deepEqual(of('ApplyInput', 'force'), named(meta.guards));
+    const guards = document.components.schemas.DomainGuards?.properties ?? {};
+    assert.deepEqual(Object.keys(guards).sort(), named(meta.guards));
+    assert.deepEqual(of('DomainGuards', 'last_mx'), meta.guard_modes.toSorted());
     assert.deepEqual(of('RecordInput', 'type'), meta.records.types.map(({ type }) => type).sort());
   });
 

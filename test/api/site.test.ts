@@ -57,6 +57,9 @@ describe('the first requests of a page', () => {
     assert.equal(mine.me.username, 'admin');
     assert.equal(mine.settings.site_name, 'Names');
     assert.ok(!('base_url' in mine.settings) && !('dns_resolvers' in mine.settings));
+    const [, claims] = service.token.split('.') as [string, string];
+    const { iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    assert.equal(Date.parse(mine.renew_at), ((iat + exp) / 2) * 1000);
     const answer = await admin.get('/api/providers', undefined, { 'if-none-match': mine.providers.etag });
     assert.equal(answer.status, 304);
 

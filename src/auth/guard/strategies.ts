@@ -53,14 +53,15 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
 
   async validate(
     request: ZoneRequest,
-    { sid, sub, exp }: { sub?: string; sid?: string; exp?: number },
+    { sid, sub, iat, exp }: { sub?: string; sid?: string; iat: number; exp?: number },
   ): Promise<Principal | null> {
     if (!exp || exp * 1000 <= timeMs()) {
       request.sessionFault = 'session_expired';
       return null;
     }
     request.sessionFault = 'session_ended';
-    return this.judge(sid, sub, request.caller.ip, true);
+    const principal = await this.judge(sid, sub, request.caller.ip, true);
+    return principal && { ...principal, renewAt: (iat + exp) * 500 };
   }
 
   /**

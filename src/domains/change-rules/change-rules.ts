@@ -1,20 +1,21 @@
 import type { Names } from './scope.js';
 import type { Freeze, Window } from './windows.js';
 
-/** What may be a mistake, though it is allowed. */
-export const GUARDS = [
-  'many_updates',
-  'many_deletes',
-  'apex_ns',
-  'last_mx',
-  'last_spf',
-  'own_host',
-  'failover',
-  'tunnel',
-  'ttl_floor',
-  'dangling',
-] as const;
-export type GuardKey = (typeof GUARDS)[number];
+/** What may be a mistake, though it is allowed, and which changes meet it. */
+export const GUARD_MEANINGS = {
+  many_updates: 'More than 30 % of a domain of at least ten records are changed',
+  many_deletes: 'More than 30 % of a domain of at least ten records are deleted',
+  apex_ns: 'Name servers of the zone itself are changed or taken away',
+  last_mx: 'The last MX of a name goes',
+  last_spf: 'The last SPF of a name goes',
+  own_host: 'The host of the public address of this service is concerned',
+  failover: 'A name that a failover rule keeps is concerned',
+  tunnel: 'A name that a tunnel keeps is concerned',
+  ttl_floor: 'A TTL is below 60 seconds, or below the `ttl_floor` of the domain',
+  dangling: 'A CNAME, MX, NS or SRV points at a name of the zone that does not exist afterwards',
+} as const;
+export type GuardKey = keyof typeof GUARD_MEANINGS;
+export const GUARDS = Object.keys(GUARD_MEANINGS) as GuardKey[];
 
 /** Nothing, a word of warning, or a refusal unless the guard is named. */
 export const GUARD_MODES = ['off', 'warn', 'force'] as const;

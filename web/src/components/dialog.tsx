@@ -1,5 +1,5 @@
 import { CloseButton, Group, Modal, type ModalRootProps } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 
 interface Props extends Omit<ModalRootProps, 'title'> {
@@ -9,9 +9,32 @@ interface Props extends Omit<ModalRootProps, 'title'> {
   children: ReactNode;
 }
 
+/**
+ * The focus goes back to what had it before the dialog, or to the content of the screen where that has gone meanwhile.
+ * Mantine gives it back only where a dialog stays behind, closed.
+ */
+function useFocusBack(opened: boolean): void {
+  const before = useRef<Element | null>(null);
+  // while it is drawn: afterwards the focus is within
+  if (opened && !before.current) before.current = document.activeElement;
+  useEffect(() => {
+    if (!opened) return;
+    return () => {
+      const from = before.current;
+      before.current = null;
+      setTimeout(() => {
+        if (document.activeElement !== document.body) return;
+        const to = from?.isConnected && from !== document.body ? from : document.getElementById('main');
+        (to as HTMLElement | null)?.focus({ preventScroll: true });
+      });
+    };
+  }, [opened]);
+}
+
 /** A dialog. Its head is no landmark, its button to close has a name. */
 export function Dialog({ title, closable = true, children, ...root }: Props) {
   const { t } = useTranslation('common');
+  useFocusBack(root.opened);
   return (
     <Modal.Root centered closeOnEscape={closable} closeOnClickOutside={false} {...root}>
       <Modal.Overlay backgroundOpacity={0.35} />

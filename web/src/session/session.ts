@@ -36,21 +36,26 @@ export const useMay = (role: number): boolean => useMe().role >= role;
 let renewal: ReturnType<typeof setTimeout> | undefined;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Renews the cookie at half of its life, as long as the page is open. */
-export function renewBefore(expiresAt: string | undefined): void {
+function renewIn(ms: number): void {
   clearTimeout(renewal);
-  if (!expiresAt) return;
-  const half = (Date.parse(expiresAt) - Date.now()) / 2;
-  renewal = setTimeout(() => void renew(), Math.min(LONGEST_TIMER_MS, Math.max(10_000, half)));
+  renewal = setTimeout(() => void renew(), Math.min(LONGEST_TIMER_MS, ms));
 }
 
+/** Renews the cookie at half of the life that it has left, as long as the page is open. */
+export function renewBefore(expiresAt: string | undefined): void {
+  if (expiresAt) renewIn(Math.max(10_000, (Date.parse(expiresAt) - Date.now()) / 2));
+}
+
+/** Renews the cookie at this time, which may have passed. Each renewal is in the audit log: not at each opening. */
+export const renewAt = (time: string): void => renewIn(Date.parse(time) - Date.now());
+
 /** Renews the cookie now. A failure is no matter: the next request tells of an ended session. */
-export async function renew(): Promise<void> {
+async function renew(): Promise<void> {
   try {
     const { data } = await quietClient.POST('/api/auth/refresh');
     renewBefore(data?.expires_at);
   } catch (error) {
-    if (!(error instanceof ApiError)) renewal = setTimeout(() => void renew(), 60_000);
+    if (!(error instanceof ApiError)) renewIn(60_000);
   }
 }
 

@@ -6,7 +6,7 @@ import { invalidate } from '~/api/query';
 import { RemoteSelect } from '~/components/remote-select';
 import { BulkDialog } from './bulk-dialog';
 import type { Domain } from './domains';
-import { GUARDS, type GuardKey, type GuardMode, MODES } from './guards';
+import { type GuardKey, type GuardMode, useGuards } from './guards';
 
 type Action = 'refresh' | 'guard' | 'permission' | 'remove';
 
@@ -85,6 +85,7 @@ function Refresh(props: DialogProps) {
 
 function SetGuard(props: DialogProps) {
   const { t } = useTranslation('domains');
+  const known = useGuards().data;
   const [guard, setGuard] = useState<GuardKey>('last_mx');
   const [mode, setMode] = useState<GuardMode>('force');
   const work = async (domain: Domain) => {
@@ -107,13 +108,13 @@ function SetGuard(props: DialogProps) {
     >
       <NativeSelect
         label={t('guards.one')}
-        data={GUARDS.map((key) => ({ value: key, label: t(`guards.${key}`) }))}
+        data={known?.guards.map(({ key, label }) => ({ value: key, label })) ?? []}
         value={guard}
         onChange={(event) => setGuard(event.currentTarget.value as GuardKey)}
       />
       <NativeSelect
         label={t('guards.mode')}
-        data={MODES.map((key) => ({ value: key, label: t(`guards.is.${key || 'usual'}`) }))}
+        data={known?.modes ?? []}
         value={mode}
         onChange={(event) => setMode(event.currentTarget.value as GuardMode)}
       />

@@ -1,20 +1,32 @@
+import { useTranslation } from 'react-i18next';
+import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
 
 export type Guards = components['schemas']['DomainGuards'];
 export type GuardKey = keyof Guards;
 /** empty: as usual */
-export type GuardMode = '' | 'off' | 'warn' | 'force';
+export type GuardMode = '' | NonNullable<Guards[GuardKey]>;
 
-export const GUARDS: GuardKey[] = [
-  'many_updates',
-  'many_deletes',
-  'apex_ns',
-  'last_mx',
-  'last_spf',
-  'own_host',
-  'failover',
-  'tunnel',
-  'ttl_floor',
-  'dangling',
-];
-export const MODES: GuardMode[] = ['', 'off', 'warn', 'force'];
+/** The guards and modes that the service has. One that the words of the console do not know is told in its own. */
+export function useGuards() {
+  const { t } = useTranslation('domains');
+  return $api.useQuery(
+    'get',
+    '/api/meta',
+    {},
+    {
+      staleTime: Number.POSITIVE_INFINITY,
+      select: ({ guards, guard_modes }) => ({
+        guards: guards.map(({ name, meaning }) => ({
+          key: name as GuardKey,
+          label: t(`guards.${name as GuardKey}`, { defaultValue: name }),
+          meets: t(`guards.meets.${name as GuardKey}`, { defaultValue: meaning }),
+        })),
+        modes: ['', ...guard_modes].map((mode) => ({
+          value: mode as GuardMode,
+          label: t(`guards.is.${(mode as GuardMode) || 'usual'}`, { defaultValue: mode }),
+        })),
+      }),
+    },
+  );
+}

@@ -2,22 +2,34 @@ import { Checkbox, NativeSelect, NumberInput, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
+import { Loaded } from '~/components/state-block';
 import classes from '../domains.module.css';
-import { GUARDS, type GuardKey, type GuardMode, type Guards, MODES } from '../guards';
+import { type GuardKey, type GuardMode, type Guards, useGuards } from '../guards';
 import type { Base } from './base';
 import { SectionForm } from './section-form';
 
 const SHORT = { wrapper: { maxWidth: 220 } };
 
+interface Props {
+  base: Base;
+  mayWrite: boolean;
+}
+
 /** What becomes of changes that are dangerous. */
-export function GuardsSection({ base, mayWrite }: { base: Base; mayWrite: boolean }) {
+export function GuardsSection(props: Props) {
+  return <Loaded query={useGuards()}>{(known) => <GuardsForm {...props} {...known} />}</Loaded>;
+}
+
+type Known = NonNullable<ReturnType<typeof useGuards>['data']>;
+
+function GuardsForm({ base, mayWrite, guards: known, modes }: Props & Known) {
   const { t } = useTranslation('domains');
   const { guards, ttl_floor, require_if_match, unicode_name: name } = base.domain;
-  const modes = Object.fromEntries(GUARDS.map((key) => [key, guards[key] ?? ''])) as Record<GuardKey, GuardMode>;
+  const set = Object.fromEntries(known.map(({ key }) => [key, guards[key] ?? ''])) as Record<GuardKey, GuardMode>;
   const { form, onSubmit, busy, problem } = useApiForm({
-    initialValues: { guards: modes, ttl_floor: (ttl_floor ?? '') as number | '', require_if_match },
-    save: async ({ guards: set, ttl_floor: floor, require_if_match: needs }) => {
-      const kept = Object.fromEntries(Object.entries(set).filter(([, mode]) => mode)) as Guards;
+    initialValues: { guards: set, ttl_floor: (ttl_floor ?? '') as number | '', require_if_match },
+    save: async ({ guards: chosen, ttl_floor: floor, require_if_match: needs }) => {
+      const kept = Object.fromEntries(Object.entries(chosen).filter(([, mode]) => mode)) as Guards;
       await base.save({ guards: kept, ttl_floor: floor === '' ? null : floor, require_if_match: needs });
       notifyDone(t('settings.saved', { name }));
     },
@@ -27,19 +39,14 @@ export function GuardsSection({ base, mayWrite }: { base: Base; mayWrite: boolea
       <Text fz="sm">{t('guards.about')}</Text>
       <table className={classes.guards}>
         <tbody>
-          {GUARDS.map((key) => (
+          {known.map(({ key, label, meets }) => (
             <tr key={key}>
               <th scope="row">
-                {t(`guards.${key}`)}
-                <small>{t(`guards.meets.${key}`)}</small>
+                {label}
+                <small>{meets}</small>
               </th>
               <td>
-                <NativeSelect
-                  size="xs"
-                  aria-label={t(`guards.${key}`)}
-                  data={MODES.map((mode) => ({ value: mode, label: t(`guards.is.${mode || 'usual'}`) }))}
-                  {...form.getInputProps(`guards.${key}`)}
-                />
+                <NativeSelect size="xs" aria-label={label} data={modes} {...form.getInputProps(`guards.${key}`)} />
               </td>
             </tr>
           ))}

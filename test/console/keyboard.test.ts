@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { noChromium } from '../support/chromium.js';
+import { ConsoleBrowser } from '../support/console.js';
+import { openSigned } from '../support/console-session.js';
+import { noPowerdns } from '../support/powerdns.js';
+import { describeUnless } from '../support/suites.js';
+import { made, powerdnsLines, startWorld, until, type World } from '../support/world.js';
+import { SHOWN } from './screens.js';
+
+/**
+ * Numbers what Tab has to reach in the order of the page, in the dialog that is open or else everywhere, and watches
+ * where the focus goes. Of a group of radio buttons one is reached, and what a grid, a menu or a list keeps for the
+ * arrows has tabindex -1.
+ */
+const WATCH = `(() => {
+  const all = 'a[href], button, input, select, textarea, summary, [contenteditable=true], [tabindex]';
+  const root = [...document.querySelectorAll('[role=dialog][aria-modal=true]')].at(-1) ?? document;
+  const groups = new Set();
+  const wanted = [...root.querySelectorAll(all)].filter((one) => {
+    if (one.matches(':disabled, [type=hidden], [tabindex="-1"], [aria-hidden=true] *, [aria-hidden=true]')) return false;
+    if (!one.checkVisibility({ visibilityProperty: true })) return false;
+    if (one.type !== 'radio') return true;
+    const checked = document.querySelector('input[type=radio][name="' + CSS.escape(one.name) + '"]:checked');
+    if (checked ? checked !== one : groups.has(one.name)) return false;
+    groups.add(one.name);
+    return true;
+  });
+  const nameOf = (one) => one.tagName.toLowerCase() + ' ' + (one.ariaLabel || one.innerText || one.name || one.type || one.id || '').slice(0, 60);
+  // a mark may be on the element itself, on the field around it, or on the label beside it
+  const marksOf = (one) => JSON.stringify([one, one.parentElement, one.nextElementSibling].filter(Boolean).map((at) => {
+    const { outlineStyle, outlineWidth, outlineColor, borderColor, boxShadow, backgroundColor } = getComputedStyle(at);
+    return [outlineStyle === 'none' ? '' : outlineStyle + outlineWidth + outlineColor, borderColor, boxShadow, backgroundColor];
+  }));
+  const log = { wanted: wanted.map(nameOf), reached: [], unseen: [], outside: [] };
+  let last;
+  document.addEventListener('focusin', ({ target }) => {
+    const { top, bottom } = target.getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) log.outside.push(nameOf(target));
+    last = [target, marksOf(target)];
+    log.reached.push(wanted.indexOf(target));
+  });
+  document.addEventListener('focusout', () => {
+    const [target, marks] = last ?? [];
+    // the editor marks itself some ms later
+    if (target && !target.closest('.cm-editor')) queueMicrotask(() => target.isConnected && target !== document.activeElement && marksOf(target) === marks && log.unseen.push(nameOf(target)));
+  });
+  window.__tabs = log;
+  return wanted.length;
+})()`;
+
+interface Log {
+  wanted: string[];
+  reached: number[];
+  unseen: string[];
+  outside: string[];
+}
+
+const isFocused = async (target: Locator) => (await target.and(target.page().locator(':focus')).count()) > 0;
+
+/** Presses Tab until this has the focus. */
+async function tabTo(page: Page, target: Locator, key = 'Tab'): Promise<void> {
+  await target.waitFor();
+  for (let i = 0; i < 120; i++) {
+    if (await isFocused(target)) return;
+    await page.keyboard.press(key);
+  }
+  assert.fail(`Tab does not reach ${target}`);
+}
+
+describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
+  let world: World;
+  let browser: ConsoleBrowser;
+  let page: Page;
+  const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+  const go = async (path: string, heading: string | RegExp) => {
+    await page.goto(world.server.url + path);
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+  };
+
+  beforeAll(async () => {
+    world = await startWorld();
+    for (const [host, type, value] of [
+      ['www', 'A', '192.0.2.10'],
+      ['www', 'AAAA', '2001:db8::10'],
+      ['mail', 'A', '192.0.2.25'],
+      ['@', 'TXT', 'v=spf1 mx -all'],
+    ])
+      made(await world.admin.post(world.records, { host, type, value }));
+    browser = await ConsoleBrowser.start(world.server.url);
+    ({ page } = await openSigned(browser, world.token, '/'));
+    page.setDefaultTimeout(15_000);
+  });
+  afterAll(async () => {
+    await browser?.stop();
+    await world?.stop();
+  });
+
+  for (const { name, path, heading, before, stranger } of SHOWN)
+    it(`Tab reaches all of it in its order, seen, and goes round: ${name}`, async () => {
+      const signedIn = page;
+      if (stranger) ({ page } = await browser.open('/health/live'));
+      await go(path(world), heading);
+      await before?.(page, world);
+      const count = (await page.evaluate(WATCH)) as number;
+      assert.ok(count > 0);
+      // where a dialog has the focus within already, one time round more is needed
+      for (let i = 0; i < count + 6; i++) await page.keyboard.press('Tab');
+      const log = (await page.evaluate('window.__tabs')) as Log;
+      const missed = log.wanted.filter((_, i) => !log.reached.includes(i));
+      assert.deepEqual(missed, [], 'not reached');
+      assert.deepEqual([...new Set(log.unseen)], [], 'the focus is not seen');
+      assert.deepEqual([...new Set(log.outside)], [], 'the focus is out of sight');
+      const turns = log.reached.filter((at, i) => at >= 0 && at < Math.max(...log.reached.slice(0, i).slice(-1)));
+      assert.ok(turns.length <= 2, `back in the order: ${log.reached.map((at) => log.wanted[at])}`);
+      if (stranger) await page.context().close();
+      page = signedIn;
+    });
+
+  it('Escape leaves menus, dialogs and the palette, and the focus is where it was', async () => {
+    await go('/domains', 'Domains');
+    const opens: [Locator, string, Locator][] = [
+      [button('admin: your menu'), 'Enter', page.getByRole('menuitem', { name: 'Sign out' })],
+      [button('Keys'), 'Enter', page.getByRole('dialog', { name: 'Keys' })],
+      [button(/^Go to/), 'Enter', page.getByRole('combobox', { name: 'Go to' })],
+      [button(/^Go to/), 'Control+k', page.getByRole('combobox', { name: 'Go to' })],
+      [button('Add domain').first(), 'Space', page.getByRole('dialog')],
+    ];
+    for (const [opener, key, opened] of opens) {
+      await opener.focus();
+      await page.keyboard.press(key);
+      await opened.waitFor();
+      await page.keyboard.press('Escape');
+      await opened.waitFor({ state: 'detached' });
+      await until(`the focus is back on ${opener}`, () => isFocused(opener), 3000);
+    }
+  });
+
+  it('arrows move in menus and tables, and Enter opens', async () => {
+    await go('/domains', 'Domains');
+    await tabTo(page, button('admin: your menu'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Your profile' }).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await until('the last one', () => isFocused(page.getByRole('menuitem', { name: 'Sign out' })), 3000);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Your profile', level: 1 }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('l');
+    await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+    const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
+    await tabTo(page, rows.nth(1));
+    await page.keyboard.press('End');
+    await until('the last row', () => isFocused(rows.last()), 3000);
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowDown');
+    await until('the second row', () => isFocused(rows.nth(2)), 3000);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/entry=\d+/);
+  });
+
+  it('finds a record, edits it, sees the difference, publishes it, and takes it back', async () => {
+    const held = async () => powerdnsLines(await world.pdns.zone(world.zone)).find((line) => line.startsWith('mail A'));
+    // what was looked at above left a change to publish in the other profile
+    ({ page } = await openSigned(browser, world.token, '/'));
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('d');
+    await page.getByRole('heading', { name: 'Domains', level: 1 }).waitFor();
+    await tabTo(page, page.getByRole('table', { name: 'Domains' }).getByRole('row').nth(1));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'example.com', level: 1 }).waitFor();
+    const grid = page.getByRole('grid');
+    await grid.waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('mail');
+    await page.getByText('1 record', { exact: true }).waitFor();
+    const row = grid.getByRole('row', { name: /mail A/ });
+    await row.waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const form = page.getByRole('form', { name: /^Edit/ });
+    await form.waitFor();
+    // Escape leaves the form, and the row has the focus
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await until('the row has the focus', () => isFocused(row), 3000);
+    await page.keyboard.press('Enter');
+    await tabTo(page, form.getByLabel('Address', { exact: true }));
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('198.51.100.25');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 change to publish').waitFor();
+    await until('the row has the focus', () => isFocused(row), 3000);
+    const review = button('See the difference');
+    await tabTo(page, review);
+    await page.keyboard.press('Enter');
+    await button('Publish 1 change').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await until('the focus is back', () => isFocused(review), 3000);
+    await page.keyboard.press('Enter');
+    await tabTo(page, button('Publish 1 change'));
+    await page.keyboard.press('Enter');
+    await page.getByText('Published: 1 change').waitFor();
+    assert.equal(await held(), 'mail A - 198.51.100.25 600 on');
+    await until('the button has the focus', () => isFocused(button('Done')), 3000);
+    await tabTo(page, button('Undo'), 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    await tabTo(page, button('Publish 1 change'));
+    await page.keyboard.press('Enter');
+    await page.getByText('Published: 1 change').waitFor();
+    assert.equal(await held(), 'mail A - 192.0.2.25 600 on');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // with the tray gone, what opened the dialog is gone: the focus is not lost
+    const at = await page.evaluate('document.activeElement !== document.body');
+    assert.equal(at, true);
+  });
+});
