@@ -3,59 +3,9 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
 import { ConsoleBrowser } from '../support/console.js';
-import { openSigned } from '../support/console-session.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
 import { made, powerdnsLines, startWorld, until, type World } from '../support/world.js';
-import { SHOWN } from './screens.js';
-
-/**
- * Numbers what Tab has to reach in the order of the page, in the dialog that is open or else everywhere, and watches
- * where the focus goes. Of a group of radio buttons one is reached, and what a grid, a menu or a list keeps for the
- * arrows has tabindex -1.
- */
-const WATCH = `(() => {
-  const all = 'a[href], button, input, select, textarea, summary, [contenteditable=true], [tabindex]';
-  const root = [...document.querySelectorAll('[role=dialog][aria-modal=true]')].at(-1) ?? document;
-  const groups = new Set();
-  const wanted = [...root.querySelectorAll(all)].filter((one) => {
-    if (one.matches(':disabled, [type=hidden], [tabindex="-1"], [aria-hidden=true] *, [aria-hidden=true]')) return false;
-    if (!one.checkVisibility({ visibilityProperty: true })) return false;
-    if (one.type !== 'radio') return true;
-    const checked = document.querySelector('input[type=radio][name="' + CSS.escape(one.name) + '"]:checked');
-    if (checked ? checked !== one : groups.has(one.name)) return false;
-    groups.add(one.name);
-    return true;
-  });
-  const nameOf = (one) => one.tagName.toLowerCase() + ' ' + (one.ariaLabel || one.innerText || one.name || one.type || one.id || '').slice(0, 60);
-  // a mark may be on the element itself, on the field around it, or on the label beside it
-  const marksOf = (one) => JSON.stringify([one, one.parentElement, one.nextElementSibling].filter(Boolean).map((at) => {
-    const { outlineStyle, outlineWidth, outlineColor, borderColor, boxShadow, backgroundColor } = getComputedStyle(at);
-    return [outlineStyle === 'none' ? '' : outlineStyle + outlineWidth + outlineColor, borderColor, boxShadow, backgroundColor];
-  }));
-  const log = { wanted: wanted.map(nameOf), reached: [], unseen: [], outside: [] };
-  let last;
-  document.addEventListener('focusin', ({ target }) => {
-    const { top, bottom } = target.getBoundingClientRect();
-    if (bottom < 0 || top > innerHeight) log.outside.push(nameOf(target));
-    last = [target, marksOf(target)];
-    log.reached.push(wanted.indexOf(target));
-  });
-  document.addEventListener('focusout', () => {
-    const [target, marks] = last ?? [];
-    // the editor marks itself some ms later
-    if (target && !target.closest('.cm-editor')) queueMicrotask(() => target.isConnected && target !== document.activeElement && marksOf(target) === marks && log.unseen.push(nameOf(target)));
-  });
-  window.__tabs = log;
-  return wanted.length;
-})()`;
-
-interface Log {
-  wanted: string[];
-  reached: number[];
-  unseen: string[];
-  outside: string[];
-}
 
 const isFocused = async (target: Locator) => (await target.and(target.page().locator(':focus')).count()) > 0;
 
@@ -90,34 +40,13 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     ])
       made(await world.admin.post(world.records, { host, type, value }));
     browser = await ConsoleBrowser.start(world.server.url);
-    ({ page } = await openSigned(browser, world.token, '/'));
+    ({ page } = await browser.openAs('/'));
     page.setDefaultTimeout(15_000);
   });
   afterAll(async () => {
     await browser?.stop();
     await world?.stop();
   });
-
-  for (const { name, path, heading, before, stranger } of SHOWN)
-    it(`Tab reaches all of it in its order, seen, and goes round: ${name}`, async () => {
-      const signedIn = page;
-      if (stranger) ({ page } = await browser.open('/health/live'));
-      await go(path(world), heading);
-      await before?.(page, world);
-      const count = (await page.evaluate(WATCH)) as number;
-      assert.ok(count > 0);
-      // where a dialog has the focus within already, one time round more is needed
-      for (let i = 0; i < count + 6; i++) await page.keyboard.press('Tab');
-      const log = (await page.evaluate('window.__tabs')) as Log;
-      const missed = log.wanted.filter((_, i) => !log.reached.includes(i));
-      assert.deepEqual(missed, [], 'not reached');
-      assert.deepEqual([...new Set(log.unseen)], [], 'the focus is not seen');
-      assert.deepEqual([...new Set(log.outside)], [], 'the focus is out of sight');
-      const turns = log.reached.filter((at, i) => at >= 0 && at < Math.max(...log.reached.slice(0, i).slice(-1)));
-      assert.ok(turns.length <= 2, `back in the order: ${log.reached.map((at) => log.wanted[at])}`);
-      if (stranger) await page.context().close();
-      page = signedIn;
-    });
 
   it('Escape leaves menus, dialogs and the palette, and the focus is where it was', async () => {
     await go('/domains', 'Domains');
@@ -166,7 +95,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
   it('finds a record, edits it, sees the difference, publishes it, and takes it back', async () => {
     const held = async () => powerdnsLines(await world.pdns.zone(world.zone)).find((line) => line.startsWith('mail A'));
     // what was looked at above left a change to publish in the other profile
-    ({ page } = await openSigned(browser, world.token, '/'));
+    ({ page } = await browser.openAs('/'));
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('d');
