@@ -105,6 +105,20 @@ export class DomainPolicy {
     return null;
   }
 
+  /** The domains of these names that may be read. One query. */
+  async readable(me: Principal, names: readonly string[]): Promise<OpenDomain[]> {
+    const rows = await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId);
+    const ids = [...new Set(rows.map(({ id }) => id))];
+    return ids
+      .map((one) =>
+        opened(
+          me,
+          rows.filter(({ id }) => id === one),
+        ),
+      )
+      .filter((domain) => this.judgeDomain(me, domain.id, domain, 'read').allowed);
+  }
+
   /** The one domain of a name that may be read. @throws AppError 409001 where these are several */
   private onlyOf(me: Principal, name: string, rows: readonly GrantedRow[]): OpenDomain | null {
     const found = [...new Set(rows.map(({ id }) => id))].map((id) =>

@@ -159,6 +159,14 @@ for (const { kind, skip } of databases('all'))
         [low, lost].map((one) => one.guards.map(({ key }) => key)),
         [['ttl_floor'], ['dangling']],
       );
+      // as much as a target in another zone of ours
+      await zone('pointed.example', 1);
+      const pointing = ['h0', 'nowhere', 'h0.below'].map((host) => ({
+        ...{ host: `to-${host}`, type: 'CNAME', value: `${host}.pointed.example.`, ttl: 300 },
+      }));
+      const apex = { host: 'to-apex', type: 'CNAME', value: 'pointed.example.', ttl: 300 };
+      const [met] = (await plan({ records: [...pointing, apex] })).guards;
+      assert.deepEqual([met?.key, met?.change_ids], ['dangling', [2, 3]]);
     });
 
     it('of names that failover keeps, or this service has itself, say so', async () => {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
 import { type ChangeRules, changeRulesOf, GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
-import type { OpenDomain } from '../../domains/domain-policy.js';
+import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import type { SharedZone } from '../../domains/shared-zones.service.js';
 import { errors } from '../../platform/common/errors.js';
 import { due, turn } from '../../platform/common/turns.js';
@@ -12,13 +12,29 @@ import type { Net } from '../edits/working-copy.js';
 import type { Door } from '../history/change-set.entity.js';
 import { mayRead } from '../history/who.js';
 import { closedFor, frozen, overrideOf } from './closed.js';
-import { floorOf, guardsOf, lostOf, type Met, modeOf, namesFor, POINTING, targetIn, told } from './guards.js';
+import {
+  exists,
+  floorOf,
+  guardsOf,
+  lostOf,
+  type Met,
+  modeOf,
+  namesFor,
+  POINTING,
+  targetIn,
+  targetOf,
+  told,
+} from './guards.js';
 import { HeldNames } from './held-names.js';
 import { hostsOf, type ListedChange } from './planned.js';
 import { NeedsApproval, type WantedChange } from './waits.js';
 
 /** names left without records that are asked for one by one, what points at them */
 const FEW = 50;
+
+/** names in other zones whose domains are looked for at once */
+const AT_ONCE = 50;
+const suffixesOf = (name: string): string[] => name.split('.').map((_, i, labels) => labels.slice(i).join('.'));
 
 /** A list that is about to be carried out, or would be, under the locks of its names. */
 export interface Passing {
@@ -67,6 +83,7 @@ export class ChangeGate {
   constructor(
     private readonly cache: RecordCache,
     private readonly held: HeldNames,
+    private readonly policy: DomainPolicy,
   ) {}
 
   /**
@@ -149,11 +166,45 @@ export class ChangeGate {
     const { domain, zone, changes } = list;
     if (!changes.length || !keys.size) return changes.map(() => []);
     const rows = keys.has('dangling') ? await this.concerned(list) : list.rows;
+    const missing = keys.has('dangling') ? await this.missing(list) : new Set<string>();
     const known = {
-      ...{ name: domain.name, records: zone.records, rows: readable(list, rows) },
+      ...{ name: domain.name, records: zone.records, rows: readable(list, rows), missing },
       ...{ held: await this.held.of(domain, keys), ttlFloor: floorOf(zone.rules) },
     };
     return guardsOf(known, changes, keys);
+  }
+
+  /**
+   * The full names that changes point at in other zones of ours, and that do not exist there: in those that the caller
+   * may read whole, since the guard tells of them.
+   */
+  private async missing({ actor, domain, changes }: Omit<Passing, 'options'>): Promise<ReadonlySet<string>> {
+    const missing = new Set<string>();
+    const me = actor === 'system' ? null : actor.principal;
+    if (!me || me.token?.rules?.length) return missing;
+    const targets = new Set(changes.flatMap(({ after }) => (after?.enabled ? (targetOf(after) ?? []) : [])));
+    const outside = [...targets].filter((name) => name !== domain.name && !name.endsWith(`.${domain.name}`));
+    for (let i = 0; i < outside.length; i += AT_ONCE) {
+      const names = outside.slice(i, i + AT_ONCE);
+      const zones = await this.policy.readable(me, [...new Set(names.flatMap(suffixesOf))]);
+      for (const name of await this.absent(names, zones)) missing.add(name);
+    }
+    return missing;
+  }
+
+  /** Which of these names are of one of these zones, and exist in none. */
+  private async absent(names: readonly string[], zones: readonly OpenDomain[]): Promise<string[]> {
+    // of a zone within another one, the inner one has the name
+    const zoneOf = (name: string) => suffixesOf(name).find((suffix) => zones.some((zone) => zone.name === suffix));
+    const there = new Set<string>();
+    for (const zone of zones) {
+      const own = names.filter((name) => zoneOf(name) === zone.name);
+      const hostOf = (name: string) => name.slice(0, -zone.name.length - 1) || '@';
+      const rows = await this.cache.those(zone.id, 'host', [...new Set(own.map(hostOf).flatMap(namesFor))]);
+      const live = new Set(rows.flatMap(({ enabled, host }) => (enabled ? [host] : [])));
+      for (const name of own) if (exists(hostOf(name), live)) there.add(name);
+    }
+    return names.filter((name) => zoneOf(name) !== undefined && !there.has(name));
   }
 
   /** The records at the names of changes and of their targets, and what points at the names that lose all records. */

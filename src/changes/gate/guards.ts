@@ -37,6 +37,8 @@ export interface Zone {
   rows: readonly Row[];
   /** names of the zone that something stands on */
   held: Held;
+  /** full names in other zones of ours that changes point at, and that do not exist there */
+  missing: ReadonlySet<string>;
   /** seconds */
   ttlFloor: number;
 }
@@ -78,7 +80,9 @@ const MEETS: Record<GuardKey, Meets> = {
   ttl_floor: ({ before, after }, { zone }) => after !== null && after.ttl < zone.ttlFloor && after.ttl !== before?.ttl,
   dangling: ({ before, after }, { zone, names, missed }) => {
     const target = after?.enabled ? targetIn(after, zone.name) : null;
-    return (target !== null && !exists(target, names)) || (before !== null && missed.has(before.host));
+    const isGone =
+      target === null ? !!after?.enabled && zone.missing.has(targetOf(after) ?? '') : !exists(target, names);
+    return isGone || (before !== null && missed.has(before.host));
   },
 };
 
@@ -123,10 +127,14 @@ function manyOf(records: number, changes: readonly Change[]) {
   return { updates: part('update') > MANY_PART, deletes: part('delete') > MANY_PART };
 }
 
+/** The full name that a record points at, in lower case and without the last dot; null: none. */
+export const targetOf = ({ type, value }: State): string | null =>
+  POINTING.includes(type) ? (value.split(/\s+/).at(-1) ?? '').replace(/\.$/, '').toLowerCase() : null;
+
 /** The name within the zone that a record points at; null: none, or one elsewhere. */
-export function targetIn({ type, value }: State, zone: string): string | null {
-  if (!POINTING.includes(type)) return null;
-  const name = (value.split(/\s+/).at(-1) ?? '').replace(/\.$/, '').toLowerCase();
+export function targetIn(state: State, zone: string): string | null {
+  const name = targetOf(state);
+  if (name === null) return null;
   if (name === zone) return '@';
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : null;
 }
@@ -138,7 +146,7 @@ export function namesFor(host: string): string[] {
 }
 
 /** Whether a name has records, of its own or by a wildcard. */
-const exists = (host: string, names: ReadonlySet<string>): boolean =>
+export const exists = (host: string, names: ReadonlySet<string>): boolean =>
   host === '@' || namesFor(host).some((name) => names.has(name));
 
 const WORDS: Record<GuardKey, (n: number, ttlFloor: number) => string> = {
@@ -151,7 +159,7 @@ const WORDS: Record<GuardKey, (n: number, ttlFloor: number) => string> = {
   failover: (n) => `${n} changes are of names that rules of failover keep`,
   tunnel: (n) => `${n} changes are of names that tunnels keep`,
   ttl_floor: (n, ttlFloor) => `${n} records get a TTL of less than ${ttlFloor} seconds`,
-  dangling: (n) => `${n} changes leave a target that does not exist in the zone`,
+  dangling: (n) => `${n} changes leave a target that does not exist in its zone`,
 };
 
 /** A guard that is met, in words, with the ids of the changes that meet it. */
