@@ -63,7 +63,10 @@ for (const { kind, skip } of databases('sqlite')) {
           await admin.post(`/api/domains/${world.domain}/records`, record, { 'if-none-match': tag }),
         ]) {
           const { errors } = refused(answer, 400, 400001).data as { errors: { path: string; code: string }[] };
-          assert.deepEqual(errors.map(({ path, code }) => ({ path, code })), [{ path: 'If-None-Match', code: 'choice' }]);
+          assert.deepEqual(
+            errors.map(({ path, code }) => ({ path, code })),
+            [{ path: 'If-None-Match', code: 'choice' }],
+          );
         }
       await world.agree();
       made(await admin.post(`/api/domains/${world.domain}/records`, record, { 'if-none-match': ' * ' }));

@@ -412,6 +412,14 @@ for (const { kind, skip } of databases('all'))
         wrong.data.errors?.map(({ path }) => path),
         ['records.0.value'],
       );
+      for (const bound of [{ types: ['A', 'bogus'] }, { types: [7] }, { types: [] }, { hosts: [] }]) {
+        const { errors } = refused(await admin.post(`${base}/plans`, { records: [], ...bound }), 400, 400001).data;
+        assert.deepEqual(
+          errors?.map(({ path }) => path),
+          Object.keys(bound),
+        );
+      }
+      assert.deepEqual((await plan({ records: [], mode: 'sync', types: ['txt'], hosts: ['*'] })).changes, []);
       refused(await admin.get('/api/plans/99999'), 404, 404001);
       assert.deepEqual(
         done(await admin.get(`${base}/plans`)).list.map(({ state }) => state),

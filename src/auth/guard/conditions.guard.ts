@@ -19,7 +19,9 @@ export class ConditionsGuard implements CanActivate {
     );
     // a write that must find nothing: there is no tag of nothing
     if (honoured.includes('If-None-Match') && (request.headers['if-none-match'] ?? '*').trim() !== '*')
-      wrong.push(fieldError('If-None-Match', 'must be "*" here: no other tag is honoured', 'choice', { values: ['*'] }));
+      wrong.push(
+        fieldError('If-None-Match', 'must be "*" here: no other tag is honoured', 'choice', { values: ['*'] }),
+      );
     if (wrong.length) throw errors.validation(wrong);
     return true;
   }
