@@ -48,7 +48,7 @@ export interface ParsedDocument {
   repeated: { line: number; first: number; otherTtl: boolean }[];
 }
 
-interface Place {
+export interface Place {
   line: number;
   column?: number | undefined;
 }

@@ -348,6 +348,59 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(again.changes, []);
     });
 
+    it('name the place in what was sent of each record that does not go together with others', async () => {
+      const { base, plan } = await zone('together.example');
+      const places = async (body: object) =>
+        refused(await admin.post(`${base}/plans`, body), 400, 400001).data.errors?.map(
+          ({ path, line, code }: { path: string; line?: number; code?: string }) =>
+            [path, code, line].filter((part) => part !== undefined).join(' '),
+        );
+      const alias = { host: 'w', type: 'CNAME', value: 'other.example.net.' };
+      const address = { host: 'w', type: 'A', value: '192.0.2.1' };
+      const mail = { host: 'w', type: 'MX', value: 'mx.example.net.', priority: 5 };
+      assert.deepEqual(await places({ records: [address, alias] }), ['records.1.type conflict']);
+      assert.deepEqual(await places({ records: [address, mail, alias, { ...alias, host: 'v' }] }), [
+        'records.2.type conflict',
+      ]);
+      const changes = [address, alias].map((record) => ({ op: 'create', ...record }));
+      assert.deepEqual(await places({ changes }), ['changes.1.type conflict']);
+      const documents = {
+        zonefile: ['$TTL 300\nw A 192.0.2.1\n\nw CNAME other.example.net.\n', 4],
+        csv: ['host,type,value\nw,A,192.0.2.1\nw,CNAME,other.example.net.\n', 3],
+        json: [`[${JSON.stringify(address)},\n\n${JSON.stringify(alias)}]`, 3],
+        octodns: ['w:\n- type: A\n  value: 192.0.2.1\n- type: CNAME\n  value: other.example.net.\n', 5],
+      } as const;
+      for (const [format, [text, line]] of Object.entries(documents))
+        assert.deepEqual(await places({ document: { format, text } }), [`document conflict ${line}`], format);
+
+      ended(await apply((await plan({ records: [address] })).id));
+      assert.deepEqual(await places({ records: [alias] }), ['records.0.type conflict']);
+      assert.deepEqual(await places({ changes: [{ op: 'create', ...alias }] }), ['changes.0.type conflict']);
+      const text = '$TTL 300\nw CNAME other.example.net.\n';
+      assert.deepEqual(await places({ document: { format: 'zonefile', text } }), ['document conflict 2']);
+    });
+
+    it('tell all that is wrong with all records at once', async () => {
+      const { base } = await zone('wrong.example');
+      const records = [
+        { host: 'a', type: 'A', value: 'bad' },
+        { host: 'b', type: 'A', value: '192.0.2.1', ttl: 0 },
+        { host: 'c', type: 'MX', value: 'mx.example.net.', priority: 99_999 },
+        { host: '-bad-..', type: 'TXT', value: 'x', weight: 5 },
+        { host: 'd', type: 'NONE', value: 'x', ttl: 0 },
+      ];
+      const { errors } = refused(await admin.post(`${base}/plans`, { records }), 400, 400001).data;
+      assert.deepEqual(errors?.map(({ path }) => path).toSorted(), [
+        'records.0.value',
+        'records.1.ttl',
+        'records.2.priority',
+        'records.3.host',
+        'records.3.weight',
+        'records.4.ttl',
+        'records.4.type',
+      ]);
+    });
+
     it('are text for people: a unified diff, and Markdown', async () => {
       const { plan } = await zone('text.example');
       const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1', ttl: 300 }] });

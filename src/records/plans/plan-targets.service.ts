@@ -4,22 +4,21 @@ import type { CacheRow } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
 import { DriftSetsRepository, nameOf } from '../../changes/drift/drift-sets.repository.js';
 import { DriftSets } from '../../changes/drift/drift-sets.service.js';
-import { type Edit, type Place, Places, upsert } from '../../changes/edits/edit.js';
+import { type Edit, itemOf, type Place, Places, upsert } from '../../changes/edits/edit.js';
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, creationOf, patchOf, sameState, stateOf } from '../../changes/history/states.js';
 import { mayRead } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
-import { parseDocument } from '../../documents/parse-document.js';
+import { mistakeAt, parseDocument } from '../../documents/parse-document.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import { anyOf, type Scope, scopeOf } from '../../domains/change-rules/scope.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { now } from '../../platform/common/clock.js';
-import { errors, fieldErrorsOf } from '../../platform/common/errors.js';
+import { errors } from '../../platform/common/errors.js';
 import { due, sifted, turn } from '../../platform/common/turns.js';
 import { validList } from '../../platform/common/validation.js';
-import type { FieldError } from '../../platform/common/words/codes.js';
 import { say } from '../../platform/common/words/field-text.js';
 import type { BatchChange } from '../batch/batch.dto.js';
 import { BatchService } from '../batch/batch.service.js';
@@ -182,21 +181,11 @@ export class PlanTargets {
 const butFor = (ttl: boolean): string => (ttl ? ' but for the TTL' : '');
 
 /** The records of a body. @throws AppError 400001 naming all fields that are wrong */
-async function named(place: Place, list: readonly RecordInput[]): Promise<Wanted[]> {
-  const records = await validList(RecordInput, list, 'records');
-  const wanted: Wanted[] = [];
-  const wrong: FieldError[] = [];
-  for (const [i, input] of records.entries()) {
-    if (due()) await turn();
-    try {
-      wanted.push(upsert(place, input) as Wanted);
-    } catch (error) {
-      wrong.push(...fieldErrorsOf(error).map((e) => ({ ...e, path: `records.${i}.${e.path}` })));
-    }
-  }
-  if (wrong.length) throw errors.validation(wrong.slice(0, 100));
-  return wanted;
-}
+const named = (place: Place, list: readonly RecordInput[]): Promise<Wanted[]> =>
+  validList(RecordInput, list, 'records', (input, i) => ({
+    ...(upsert(place, input) as Wanted),
+    source: itemOf('records', i),
+  }));
 
 /**
  * The records of a document. What name servers read with a warning is read so, too: a line that says what an earlier
@@ -219,6 +208,7 @@ async function written(place: Place, { format, text }: PlanDocument, warnings: s
     if (due()) await turn();
     if (readOnly) continue;
     const one = upsert(place, input) as Wanted;
+    one.source = { order: at, at: `document, line ${at}`, tell: (error) => mistakeAt({ line: at }, error, input) };
     wanted.push(one);
     const { host, type, line, enabled } = record;
     const isHeld = enabled || toggle === 'record';
