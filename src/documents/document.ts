@@ -28,6 +28,8 @@ export interface DocumentRecord {
    * was given, and only says that such a record is to stay.
    */
   readOnly: boolean;
+  /** Its document says so itself. */
+  marked: boolean;
 }
 
 /** A mistake in a document. */

@@ -105,7 +105,7 @@ class Reading {
       const record = isKept ? this.kept(body, input.read_only === true) : this.canonical(body);
       const shown = isKept ? record.value : shownValue(record);
       const given = said(body, { ...record, host: inputHost(record.host, this.zone), value: shown });
-      this.add({ at: at.line, record, input: given, readOnly: isKept });
+      this.add({ at: at.line, record, input: given, readOnly: isKept, marked: input.read_only === true });
     } catch (error) {
       for (const mistake of fieldErrorsOf(error)) this.errors.push(mistakeAt(at, mistake, input));
     }
