@@ -6,6 +6,7 @@ import { AppError, because, type ErrorData, errors } from '../platform/common/er
 import { type FieldError } from '../platform/common/words/codes.js';
 import { say } from '../platform/common/words/field-text.js';
 import type { Ended } from './change-sets.js';
+import { type Edit, itemOf, type Source } from './edits/edit.js';
 import { recordView } from './edits/record.dto.js';
 import type { Net, Planned } from './edits/working-copy.js';
 import type { ChangeState, RecordChange } from './history/change-set.entity.js';
@@ -33,21 +34,25 @@ export function resultOf({ error, entry, before, after }: Planned, ended: Ended 
 
 /**
  * Refuses a list whole.
- * @throws AppError that of the only edit, or of the first that does not fit, with all of them by their positions
+ * @param isList whether an only edit is one of a list, too
+ * @throws AppError that of the only edit, or of the first that does not fit, with all of them by where they are written
  */
-export function assertAllFit(planned: readonly Planned[]): void {
-  const wrong = planned.flatMap(({ error, position }) => (error ? [{ error, at: `changes.${position}` }] : []));
+export function assertAllFit(planned: readonly Planned[], isList = planned.length > 1): void {
+  const wrong = planned
+    .flatMap(({ error, edit, position }) => (error ? [{ error, ...sourceOf(edit, position) }] : []))
+    .toSorted((a, b) => a.order - b.order);
   const [first] = wrong;
   if (!first) return;
-  if (planned.length === 1) throw first.error;
-  const list = wrong.flatMap(({ error, at }) =>
-    partsOf(error).map((e) => ({ ...e, path: e.path ? `${at}.${e.path}` : at })),
-  );
+  if (!isList) throw first.error;
+  const list = wrong.flatMap(({ error, tell }) => partsOf(error).map(tell));
   const { status, code } = first.error;
   const words = `Nothing was changed: ${wrong.length} of ${planned.length} changes do not fit; ${first.at}: ${first.error.message}`;
   const params = { wrong: wrong.length, total: planned.length, at: first.at, words: first.error.message };
   throw new AppError(status, code, words, because('changes_do_not_fit', params, { errors: list }));
 }
+
+const sourceOf = (edit: Edit, position: number): Source =>
+  ('source' in edit && edit.source) || itemOf('changes', position);
 
 const partsOf = (error: AppError) => {
   const told = (error.data as { errors?: FieldError[] } | undefined)?.errors;

@@ -197,6 +197,25 @@ export function rdataToText(type: string, message: Buffer, start: number, end: n
   return out.join(' ');
 }
 
+/**
+ * Rdata as `\# length hex` (RFC 3597) in the form of its type; of a type with rdata that is not known, as it is.
+ * @returns null when it is malformed, or not valid for the type
+ */
+export function fromGeneric(type: string, rdata: string): string | null {
+  const [, length, ...hex] = rdata.split(' ');
+  const digits = hex.join('');
+  const wire = Buffer.from(digits, 'hex');
+  if (!/^\d{1,5}$/.test(length ?? '') || wire.length !== Number(length) || digits.length !== 2 * wire.length)
+    return null;
+  if (!isUnderstood(type)) return rdata;
+  try {
+    return rdataToText(type, wire, 0, wire.length);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /** Types of one window of a bitmap (RFC 4034 section 4.1.2). */
 const typesIn = (window: number, bitmap: Buffer): string[] =>
   [...bitmap].flatMap((octet, i) =>

@@ -2,7 +2,7 @@ import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { filled, rangeOf } from './generate.js';
 import { MAX_TTL } from './record.js';
 import { type Line, logicalLines, type Word } from './tokens.js';
-import { fieldsOf, isType } from './types.js';
+import { fieldsOf, isType, typeName } from './types.js';
 
 /**
  * Master files (RFC 1035 section 5, `$TTL` of RFC 2308 section 4) as a list of entries with their original text, so
@@ -127,7 +127,8 @@ export function parseEntries(
 /**
  * The same entry by entry, so that the caller can yield to the event loop; null: inside a long entry.
  * @param generate how many records the `$GENERATE` directives of the file may make, each of them an entry of its own of
- *   which only the first has a text; 0: they are errors, as where the file is edited
+ *   which only the first has a text, and `TYPE1` is read as A; 0: they are errors, and `TYPE1` stays as it is written, as
+ *   where the file is edited
  */
 export function* entriesOf(
   text: string,
@@ -280,8 +281,7 @@ class Parser {
 
     const ttl = this.ownTtl(words, line);
     if (ttl !== null) this.lastTtl = ttl;
-    const type = words.shift()?.raw.toUpperCase() ?? fail('a record without type', line.number);
-    if (!isType(type)) fail('not a record type', line.number);
+    const type = this.type(words.shift(), line);
     if (words.length > MAX_WORDS) fail(say('a record has more than {max} words', { max: MAX_WORDS }), line.number);
     if (words.length === 0) fail(say('{type} without data', { type }), line.number);
 
@@ -297,6 +297,12 @@ class Parser {
       ownerEnd,
     };
     return type === 'SOA' ? { ...record, serial: soaSerial(words, line) } : record;
+  }
+
+  private type(word: Word | undefined, line: Line): string {
+    const given = word?.raw.toUpperCase() ?? fail('a record without type', line.number);
+    const type = this.mayGenerate ? knownName(given) : given;
+    return isType(type) ? type : fail('not a record type', line.number);
   }
 
   /** Takes TTL and class, which stand in either order, off the words. @returns null without a TTL */
@@ -334,6 +340,13 @@ class Parser {
       })
       .join(' ');
   }
+}
+
+/** The mnemonic of `TYPE1`; empty: it is no number of a type. */
+function knownName(type: string): string {
+  if (!/^TYPE\d{1,5}$/.test(type)) return type;
+  const number = Number(type.slice(4));
+  return number > 0 && number <= 65_535 ? typeName(number) : '';
 }
 
 /** Where the serial stands in its line. @throws Fault */

@@ -28,6 +28,8 @@ export interface DocumentRecord {
    * was given, and only says that such a record is to stay.
    */
   readOnly: boolean;
+  /** Its document says so itself. */
+  marked: boolean;
 }
 
 /** A mistake in a document. */
@@ -48,7 +50,7 @@ export interface ParsedDocument {
   repeated: { line: number; first: number; otherTtl: boolean }[];
 }
 
-interface Place {
+export interface Place {
   line: number;
   column?: number | undefined;
 }

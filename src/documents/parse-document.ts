@@ -19,6 +19,7 @@ import {
   inputHost,
   type Mistake,
   type ParsedDocument,
+  type Place,
   type Reader,
 } from './document.js';
 import { readJson } from './json.js';
@@ -91,15 +92,8 @@ class Reading {
     return { records, errors, leftAside, repeated };
   }
 
-  private wrong({ line, column, message, code = 'format', params }: Mistake): void {
-    this.errors.push({
-      path: 'document',
-      line,
-      ...(column !== undefined && { column }),
-      message,
-      code,
-      ...(params && { params }),
-    });
+  private wrong(mistake: Mistake): void {
+    this.errors.push(told(mistake));
   }
 
   private async read(input: Record<string, unknown>, at: { line: number; column?: number | undefined }): Promise<void> {
@@ -111,9 +105,9 @@ class Reading {
       const record = isKept ? this.kept(body, input.read_only === true) : this.canonical(body);
       const shown = isKept ? record.value : shownValue(record);
       const given = said(body, { ...record, host: inputHost(record.host, this.zone), value: shown });
-      this.add({ at: at.line, record, input: given, readOnly: isKept });
+      this.add({ at: at.line, record, input: given, readOnly: isKept, marked: input.read_only === true });
     } catch (error) {
-      for (const mistake of fieldErrorsOf(error)) this.wrong({ ...at, ...inPlace(mistake, input) });
+      for (const mistake of fieldErrorsOf(error)) this.errors.push(mistakeAt(at, mistake, input));
     }
   }
 
@@ -154,7 +148,7 @@ class Reading {
     const beside = ({ input }: DocumentRecord) => (ttlCounts ? input : { ...input, ttl: 0 });
     if (!isDeepStrictEqual(beside(first), beside(one))) {
       const message = say('is in line {line} already, with other data beside it', { line: first.at });
-      this.wrong({ line: one.at, ...inPlace({ message, code: 'duplicate', path: 'value' }, one.record) });
+      this.errors.push(mistakeAt({ line: one.at }, { message, code: 'duplicate', path: 'value' }, one.record));
     } else this.repeated.push({ line: one.at, first: first.at, otherTtl });
   }
 }
@@ -172,10 +166,19 @@ function said(body: RecordInput, record: DnsRecord): RecordInput {
   return { host, type, value, ...Object.fromEntries(given.map((field) => [field, all[field]])) } as RecordInput;
 }
 
-/** A wrong field with the record that it is of. */
-function inPlace({ path, message, code, params }: FieldError, of: object): Omit<Mistake, 'line'> {
+const told = ({ line, column, message, code = 'format', params }: Mistake): DocumentError => ({
+  path: 'document',
+  line,
+  ...(column !== undefined && { column }),
+  message,
+  code,
+  ...(params && { params }),
+});
+
+/** A wrong field of a record of a document. */
+export function mistakeAt(at: Place, { path, message, code, params }: FieldError, of: object): DocumentError {
   const { host, name = '', type = '' } = of as Record<string, unknown>;
   const clip = (text: unknown) => (typeof text === 'string' ? text.slice(0, 100) : '');
   const place = [`${clip(host ?? name)} ${clip(type)}`.trim(), path].filter(Boolean).join(', ');
-  return { message: say('in {place}: {rule}', { place, rule: message as FieldText }), code, ...(params && { params }) };
+  return told({ ...at, message: say('in {place}: {rule}', { place, rule: message as FieldText }), code, params });
 }

@@ -1,7 +1,9 @@
-import { MANAGED_TYPES, shownValue } from '../dns/record.js';
+import { isKnownType, MANAGED_TYPES, shownValue } from '../dns/record.js';
 import { isType } from '../dns/types.js';
+import { fromGeneric, isUnderstood } from '../dns/wire-rdata.js';
 import { fileText, placeOf, readEntry, zoneHead, zoneLine } from '../dns/zonefile.js';
-import { entriesOf, type FileEntry } from '../dns/zonefile-entries.js';
+import { type EntryRecord, entriesOf, type FileEntry } from '../dns/zonefile-entries.js';
+import { fieldError } from '../platform/common/errors.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { Found, Printer } from './document.js';
 import { beside, lineOf, NOT_HERE } from './held.js';
@@ -22,19 +24,33 @@ export function* readZoneFile(text: string, zone: string, ttl: number): Generato
   }
 }
 
-function foundIn({ line, error, record: entry }: FileEntry, zone: string): Found[] {
+function foundIn({ line, error, record: written }: FileEntry, zone: string): Found[] {
   if (error) return [{ line: error.line, message: error.message, code: error.unsupported ? 'unsupported' : 'format' }];
-  if (!entry) return [null];
-  const { owner, type } = entry;
+  if (!written) return [null];
+  const { owner, type } = written;
   if (MANAGED_TYPES.has(type)) return [{ line, leftAside: type }];
-  const { record, mistakes } = readEntry(entry, zone);
+  const entry = inOwnForm(written);
+  const { record, mistakes } = typeof entry === 'string' ? wrong(entry) : readEntry(entry, zone);
   if (!record)
     return mistakes.map(({ message, code, params }) => {
-      const words = say('in {place}: {rule}', { place: placeOf(entry).slice(0, 200), rule: message as FieldText });
+      const words = say('in {place}: {rule}', { place: placeOf(written).slice(0, 200), rule: message as FieldText });
       return { line, message: words, code, params };
     });
   const { ttl, priority, enabled, readOnly } = record;
   return [{ line, input: { host: owner, type, value: shownValue(record, readOnly), ttl, priority, enabled } }];
+}
+
+const wrong = (message: FieldText) => ({ record: null, mistakes: [fieldError('value', message)] });
+
+/** An entry whose rdata is `\# 4 c0000205` in the form of its type, or what is wrong with it. */
+function inOwnForm(entry: EntryRecord): EntryRecord | FieldText {
+  const { type } = entry;
+  if (!/^\\# /.test(`${entry.rdata} `)) return entry;
+  const rdata = fromGeneric(type, entry.rdata);
+  if (rdata === null)
+    return 'its \\# is broken: it must be a length and as many octets in hexadecimal, as the type has them';
+  if (isKnownType(type) && !isUnderstood(type)) return 'is not read from \\# for this type: write its own form';
+  return { ...entry, rdata };
 }
 
 export const zoneFile: Printer = {

@@ -55,6 +55,23 @@ for (const { kind, skip } of databases('sqlite')) {
       await world.agree();
     });
 
+    it('of what must not be there yet no tag is taken but "*"', async () => {
+      const record = { host: 'fresh', type: 'A', value: '192.0.2.1' };
+      for (const tag of ['"x"', 'W/"x"', '*, "x"', ''])
+        for (const answer of [
+          await admin.put(set, { values: ['192.0.2.1'] }, { 'if-none-match': tag }),
+          await admin.post(`/api/domains/${world.domain}/records`, record, { 'if-none-match': tag }),
+        ]) {
+          const { errors } = refused(answer, 400, 400001).data as { errors: { path: string; code: string }[] };
+          assert.deepEqual(
+            errors.map(({ path, code }) => ({ path, code })),
+            [{ path: 'If-None-Match', code: 'choice' }],
+          );
+        }
+      await world.agree();
+      made(await admin.post(`/api/domains/${world.domain}/records`, record, { 'if-none-match': ' * ' }));
+    });
+
     it('what was changed at the provider since is not what the caller has seen', async () => {
       done(await admin.put(set, { values: ['192.0.2.1'], ttl: 300 }));
       const tag = await tagOf();
@@ -182,7 +199,8 @@ for (const { kind, skip } of databases('sqlite')) {
         for (const name of NAMES) {
           const isRead = method === 'GET' && READS.includes(name);
           if (isRead) continue;
-          const answer = await world.server.call(method, filled, undefined, world.token, { [name]: '"stale"' });
+          const tag = name === 'If-None-Match' ? '*' : '"stale"';
+          const answer = await world.server.call(method, filled, undefined, world.token, { [name]: tag });
           const { errors = [] } = (answer.data ?? {}) as { errors?: { path: string }[] };
           const named = errors.some((error) => error.path === name);
           const honours = declared.some((one) => one.in === 'header' && one.name === name);

@@ -131,6 +131,8 @@ for (const { kind, skip } of databases('all')) {
       await wrong({ mode: 'report', ignore: [{}] }, 'drift.ignore.0');
       await wrong({ mode: 'report', ignore: [{ hosts: ['no host'] }] }, 'drift.ignore.0.hosts');
       await wrong({ mode: 'report', ignore: [{ hosts: [] }] }, 'drift.ignore.0.hosts');
+      for (const types of [['A', 'bogus'], ['HINFO'], [7], []])
+        await wrong({ mode: 'report', ignore: [{ types }] }, 'drift.ignore.0.types');
       await wrong({ mode: 'report', maker: 1 }, 'drift.maker');
       const writer = await person('write');
       refused(await writer.client.put(at, { drift: { mode: 'revert' } }), 403, 403001);

@@ -376,6 +376,120 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(again.changes, []);
     });
 
+    it('name the place in what was sent of each record that does not go together with others', async () => {
+      const { base, plan } = await zone('together.example');
+      const places = async (body: object) =>
+        refused(await admin.post(`${base}/plans`, body), 400, 400001).data.errors?.map(
+          ({ path, line, code }: { path: string; line?: number; code?: string }) =>
+            [path, code, line].filter((part) => part !== undefined).join(' '),
+        );
+      const alias = { host: 'w', type: 'CNAME', value: 'other.example.net.' };
+      const address = { host: 'w', type: 'A', value: '192.0.2.1' };
+      const mail = { host: 'w', type: 'MX', value: 'mx.example.net.', priority: 5 };
+      assert.deepEqual(await places({ records: [address, alias] }), ['records.1.type conflict']);
+      assert.deepEqual(await places({ records: [address, mail, alias, { ...alias, host: 'v' }] }), [
+        'records.2.type conflict',
+      ]);
+      const changes = [address, alias].map((record) => ({ op: 'create', ...record }));
+      assert.deepEqual(await places({ changes }), ['changes.1.type conflict']);
+      const documents = {
+        zonefile: ['$TTL 300\nw A 192.0.2.1\n\nw CNAME other.example.net.\n', 4],
+        csv: ['host,type,value\nw,A,192.0.2.1\nw,CNAME,other.example.net.\n', 3],
+        json: [`[${JSON.stringify(address)},\n\n${JSON.stringify(alias)}]`, 3],
+        octodns: ['w:\n- type: A\n  value: 192.0.2.1\n- type: CNAME\n  value: other.example.net.\n', 5],
+      } as const;
+      for (const [format, [text, line]] of Object.entries(documents))
+        assert.deepEqual(await places({ document: { format, text } }), [`document conflict ${line}`], format);
+
+      ended(await apply((await plan({ records: [address] })).id));
+      assert.deepEqual(await places({ records: [alias] }), ['records.0.type conflict']);
+      assert.deepEqual(await places({ changes: [{ op: 'create', ...alias }] }), ['changes.0.type conflict']);
+      const text = '$TTL 300\nw CNAME other.example.net.\n';
+      assert.deepEqual(await places({ document: { format: 'zonefile', text } }), ['document conflict 2']);
+    });
+
+    it('tell all that is wrong with all records at once', async () => {
+      const { base } = await zone('wrong.example');
+      const records = [
+        { host: 'a', type: 'A', value: 'bad' },
+        { host: 'b', type: 'A', value: '192.0.2.1', ttl: 0 },
+        { host: 'c', type: 'MX', value: 'mx.example.net.', priority: 99_999 },
+        { host: '-bad-..', type: 'TXT', value: 'x', weight: 5 },
+        { host: 'd', type: 'NONE', value: 'x', ttl: 0 },
+      ];
+      const { errors } = refused(await admin.post(`${base}/plans`, { records }), 400, 400001).data;
+      assert.deepEqual(errors?.map(({ path }) => path).toSorted(), [
+        'records.0.value',
+        'records.1.ttl',
+        'records.2.priority',
+        'records.3.host',
+        'records.3.weight',
+        'records.4.ttl',
+        'records.4.type',
+      ]);
+    });
+
+    it('read TYPE1 as A and \\# as data of its type, and never pass over a line that cannot be held', async () => {
+      const { base, plan, now, edit } = await zone('generic.example');
+      const records = [
+        { host: 't', type: 'A', value: '192.0.2.5', ttl: 300 },
+        { host: 'm', type: 'MX', value: 'mail.generic.example.', priority: 10, ttl: 300 },
+        { host: 'x', type: 'TXT', value: 'hi', ttl: 300 },
+      ];
+      ended(await apply((await plan({ records })).id, { force: ['dangling'] }));
+      const sync = (text: string) => ({ document: { format: 'zonefile', text: `$TTL 300\n${text}` }, mode: 'sync' });
+      const mail = '046d61696c0767656e65726963076578616d706c6500';
+      for (const text of [
+        't TYPE1 \\# 4 C0000205\nm type15 10 mail\nx TYPE16 "hi"\n',
+        `t A \\# 4 C000 0205\nm MX \\# 24 000a ${mail.slice(0, 10)} ${mail.slice(10)}\nx TXT \\# 3 026869\n`,
+        `t type1 192.0.2.5\nm TYPE15 \\# 24 000A${mail}\nx TYPE16 \\# 3 ( 02\n 6869 )\n`,
+      ])
+        assert.deepEqual((await plan(sync(text))).changes, [], text);
+
+      const lines = [
+        't TYPE1 \\# 5 C0000205',
+        't TYPE1 \\# 3 C00002',
+        't TYPE1 nowhere',
+        't TYPE15 \\# 2 000a',
+        't A \\#',
+        't A \\# 4 C000020',
+        't TYPE65534 \\# 4 C0000205',
+        't HINFO "a" "b"',
+        't SPF "v=spf1 -all"',
+        'u TYPE99 "v=spf1 -all"',
+        't TYPE0 \\# 0',
+        't TYPE99999 \\# 0',
+        't HTTPS \\# 3 000100',
+      ];
+      const places = async (body: object) =>
+        refused(await admin.post(`${base}/plans`, body), 400, 400001).data.errors?.map(
+          ({ path, line }: { path: string; line?: number }) => `${path} ${line}`,
+        );
+      assert.deepEqual(
+        await places(sync(`${lines.join('\n')}\n`)),
+        lines.map((_, i) => `document ${i + 2}`),
+      );
+      const csv = 'host,type,value\nt,HINFO,"""a"" ""b"""\n';
+      assert.deepEqual(await places({ document: { format: 'csv', text: csv } }), ['document 2']);
+      assert.equal((await plan({ ...sync('t HINFO a b\n'), types: ['TXT'] })).changes.length, 1, 'of TXT alone');
+
+      // what the provider holds in such a form stays as it is, and may be named in each of its forms
+      edit((text) => `${text}k 300 TYPE1 \\# 4 C0000207\nk 300 HINFO a b\nk 300 TYPE65534 \\# 2 ABCD\n`);
+      const rest = 't A 192.0.2.5\nm MX 10 mail\nx TXT hi\n';
+      for (const own of [
+        'k A 192.0.2.7\nk HINFO "a" "b"\nk TYPE65534 \\# 2 abcd\n',
+        'k TYPE1 \\# 4 c0000207\nk TYPE13 \\# 4 0161 0162\n',
+        '',
+      ])
+        assert.deepEqual((await plan(sync(rest + own))).changes, [], own);
+      assert.deepEqual(await places(sync(`${rest}k HINFO a c\n`)), ['document 5']);
+      const marked = [{ host: 'z', type: 'HINFO', value: 'a b', read_only: true }];
+      const { changes, warnings } = await plan({ document: { format: 'json', text: JSON.stringify(marked) } });
+      assert.deepEqual(changes, []);
+      assert.match(warnings.join(), /^Line 1 is read-only there, and left out/);
+      assert.ok((await now()).includes('k 300 TYPE1 \\# 4 C0000207'));
+    });
+
     it('are text for people: a unified diff, and Markdown', async () => {
       const { plan } = await zone('text.example');
       const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1', ttl: 300 }] });
@@ -440,6 +554,14 @@ for (const { kind, skip } of databases('all'))
         wrong.data.errors?.map(({ path }) => path),
         ['records.0.value'],
       );
+      for (const bound of [{ types: ['A', 'bogus'] }, { types: [7] }, { types: [] }, { hosts: [] }]) {
+        const { errors } = refused(await admin.post(`${base}/plans`, { records: [], ...bound }), 400, 400001).data;
+        assert.deepEqual(
+          errors?.map(({ path }) => path),
+          Object.keys(bound),
+        );
+      }
+      assert.deepEqual((await plan({ records: [], mode: 'sync', types: ['txt'], hosts: ['*'] })).changes, []);
       refused(await admin.get('/api/plans/99999'), 404, 404001);
       assert.deepEqual(
         done(await admin.get(`${base}/plans`)).list.map(({ state }) => state),

@@ -13,8 +13,16 @@ export class ConditionsGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (!currentProtocol().strict) return true;
     const honoured = this.reflector.get<string[] | undefined>(CONDITIONS, context.getHandler()) ?? [];
-    const over = passedOver(context.switchToHttp().getRequest<ZoneRequest>(), honoured);
-    if (!over.length) return true;
-    throw errors.validation(over.map((name) => fieldError(name, 'is not honoured here: leave it out', 'unknown')));
+    const request = context.switchToHttp().getRequest<ZoneRequest>();
+    const wrong = passedOver(request, honoured).map((name) =>
+      fieldError(name, 'is not honoured here: leave it out', 'unknown'),
+    );
+    // a write that must find nothing: there is no tag of nothing
+    if (honoured.includes('If-None-Match') && (request.headers['if-none-match'] ?? '*').trim() !== '*')
+      wrong.push(
+        fieldError('If-None-Match', 'must be "*" here: no other tag is honoured', 'choice', { values: ['*'] }),
+      );
+    if (wrong.length) throw errors.validation(wrong);
+    return true;
   }
 }

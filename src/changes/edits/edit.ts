@@ -5,10 +5,27 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { ZoneFacts } from '../../domains/zone-facts.service.js';
 import type { AppError } from '../../platform/common/errors.js';
 import type { OrUndefined } from '../../platform/common/validation.js';
+import type { FieldError } from '../../platform/common/words/codes.js';
 import type { ProviderDefinition } from '../../providers/provider.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { RecordInput, RecordPatch } from './record.dto.js';
 import { carriesPriority, defined, newRecord, withoutAliases } from './record-rules.js';
+
+/** Where a caller has written what an edit makes. */
+export interface Source {
+  /** its place among others of its kind */
+  order: number;
+  /** the place in words */
+  at: string;
+  /** what is wrong with the record, as what is wrong there */
+  tell(error: FieldError): FieldError;
+}
+
+/** An item of a list of the body. */
+export const itemOf = (list: 'records' | 'changes', order: number): Source => {
+  const at = `${list}.${order}`;
+  return { order, at, tell: (error) => ({ ...error, path: error.path ? `${at}.${error.path}` : at }) };
+};
 
 /** A creation, canonical. */
 export interface NewRecord {
@@ -20,6 +37,8 @@ export interface NewRecord {
   expires_at?: string | null | undefined;
   /** the id of a record that was deleted, which comes back */
   revives?: number;
+  /** left out: it is the change of its position */
+  source?: Source | undefined;
 }
 
 /**
@@ -36,7 +55,14 @@ export type Upsert = { op: 'upsert'; patch: RecordPatch; wasCreate?: boolean } &
 export type Edit =
   | ({ op: 'create' } & NewRecord)
   | Upsert
-  | { op: 'update'; id: number; patch: RecordPatch; ifMatch?: string | undefined; was?: RecordPatch }
+  | {
+      op: 'update';
+      id: number;
+      patch: RecordPatch;
+      ifMatch?: string | undefined;
+      was?: RecordPatch;
+      source?: Source | undefined;
+    }
   | { op: 'delete'; id: number; ifMatch?: string | undefined; was?: RecordPatch }
   | { op: 'status'; id: number; enabled: boolean; ifMatch?: string | undefined }
   /** one of a list that could not even be read */

@@ -13,6 +13,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { isKnownType } from '../../dns/record.js';
 import { fieldError } from '../../platform/common/errors.js';
 import { isHostGlob } from '../../platform/common/patterns.js';
 import { isTimezone } from '../../platform/common/time-zone.js';
@@ -25,6 +26,14 @@ import { DAYS, type Day, type Freeze, type Window } from './windows.js';
 
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
 const TimeOfDay = () => Matches(TIME_OF_DAY, { message: ruleText('must be a time of day, HH:MM') });
+
+/** Types that can be written, in any case: of others nothing is ever changed, and nothing differs. */
+export const AreTypes = () =>
+  Check(
+    (types) =>
+      Array.isArray(types) && types.every((type) => typeof type === 'string' && isKnownType(type.toUpperCase())),
+    'must be record types',
+  );
 
 /** Who may approve: whoever one of these is true of, and who may read all records that a plan changes. */
 export class ApprovalBy {
@@ -125,7 +134,7 @@ export class IgnoredNames implements Names {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(100)
-  @Matches(/^[A-Za-z0-9_-]{1,16}$/, { each: true, message: ruleText('must be a record type') })
+  @AreTypes()
   types?: string[];
 }
 

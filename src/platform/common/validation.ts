@@ -200,11 +200,17 @@ const ENOUGH = 100;
 /**
  * Validates each item of a long list as its own body, yielding to the event loop in between.
  * @param path of the list in the body
+ * @param read makes something of an item that is valid, or throws what else is wrong with it
  * @throws AppError 400001
  */
-export async function validList<T>(kind: new () => T, items: readonly unknown[], path: string): Promise<T[]> {
+export async function validList<T, R = T>(
+  kind: new () => T,
+  items: readonly unknown[],
+  path: string,
+  read: (item: T, i: number) => R = (item) => item as unknown as R,
+): Promise<R[]> {
   const pipe = validationPipe();
-  const good: T[] = [];
+  const good: R[] = [];
   const wrong: FieldError[] = [];
   for (const [i, item] of items.entries()) {
     if (i % TURN === TURN - 1) await nextTurn();
@@ -212,10 +218,11 @@ export async function validList<T>(kind: new () => T, items: readonly unknown[],
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
       wrong.push(fieldError(at, 'must be an object'));
     } else {
-      await pipe.transform(item, { type: 'body', metatype: kind as never }).then(
-        (one) => good.push(one as T),
-        (error) => wrong.push(...fieldErrorsOf(error).map((e) => ({ ...e, path: `${at}.${e.path}` }))),
-      );
+      try {
+        good.push(read((await pipe.transform(item, { type: 'body', metatype: kind as never })) as T, i));
+      } catch (error) {
+        wrong.push(...fieldErrorsOf(error).map((e) => ({ ...e, path: `${at}.${e.path}` })));
+      }
     }
     if (wrong.length >= ENOUGH) break;
   }

@@ -109,6 +109,5 @@ export class ManyPlans {
 
 /** What is wrong with the changes of one domain, within the whole; of a single change its fields alone are named. */
 function within(error: AppError, i: number): AppError {
-  const at = (path: string) => `domains.${i}.${path.startsWith('changes') ? '' : 'changes.0.'}${path}`;
-  return errors.validation(fieldErrorsOf(error).map((one) => ({ ...one, path: at(one.path) })));
+  return errors.validation(fieldErrorsOf(error).map((one) => ({ ...one, path: `domains.${i}.${one.path}` })));
 }

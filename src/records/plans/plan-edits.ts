@@ -44,7 +44,13 @@ async function byId(wanted: readonly Wanted[], rows: readonly CacheRow[]): Promi
     }
     found.left.delete(row.id);
     if (contentOf(row) === contentOf(one.record) && isAsWanted(row, one)) found.unchanged++;
-    else found.edits.push({ op: 'update', id: row.id, patch: { ...one.patch, value: shownValue(one.record) } });
+    else
+      found.edits.push({
+        op: 'update',
+        id: row.id,
+        patch: { ...one.patch, value: shownValue(one.record) },
+        source: one.source,
+      });
   }
   return found;
 }
@@ -66,7 +72,7 @@ async function byContent({ edits, unchanged, missing: wanted, left }: Found): Pr
     if (row) left.delete(row.id);
     if (!row) found.missing.push(one);
     else if (isAsWanted(row, one)) found.unchanged++;
-    else edits.push({ op: 'update', id: row.id, patch: one.patch });
+    else edits.push({ op: 'update', id: row.id, patch: one.patch, source: one.source });
   }
   return found;
 }

@@ -4,22 +4,24 @@ import type { CacheRow } from '../../cache/reconcile.js';
 import { RecordCache } from '../../cache/record-cache.js';
 import { DriftSetsRepository, nameOf } from '../../changes/drift/drift-sets.repository.js';
 import { DriftSets } from '../../changes/drift/drift-sets.service.js';
-import { type Edit, type Place, Places, upsert } from '../../changes/edits/edit.js';
+import { type Edit, itemOf, type Place, Places, upsert } from '../../changes/edits/edit.js';
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, creationOf, patchOf, sameState, stateOf } from '../../changes/history/states.js';
 import { mayRead } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
-import { parseDocument } from '../../documents/parse-document.js';
+import { rdataOf } from '../../dns/record.js';
+import { rdataToWire, typeNumber } from '../../dns/wire-rdata.js';
+import type { DocumentRecord } from '../../documents/document.js';
+import { mistakeAt, parseDocument } from '../../documents/parse-document.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import { anyOf, type Scope, scopeOf } from '../../domains/change-rules/scope.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { now } from '../../platform/common/clock.js';
-import { errors, fieldErrorsOf } from '../../platform/common/errors.js';
+import { errors, fieldError } from '../../platform/common/errors.js';
 import { due, sifted, turn } from '../../platform/common/turns.js';
 import { validList } from '../../platform/common/validation.js';
-import type { FieldError } from '../../platform/common/words/codes.js';
 import { say } from '../../platform/common/words/field-text.js';
 import type { BatchChange } from '../batch/batch.dto.js';
 import { BatchService } from '../batch/batch.service.js';
@@ -77,8 +79,14 @@ export class PlanTargets {
     if (source === 'drift') return this.back(me, domain, rows, (set) => scope(set) && drifted(set));
     const mode = input.mode ?? (source === 'version' ? 'sync' : 'merge');
     const warnings: string[] = [];
-    const wanted = await this.wanted(me, domain, place, input, source, warnings);
     const ignored = mode === 'sync' ? anyOf(changeRulesOf(domain).drift.ignore) : () => false;
+    const wanted =
+      source === 'document'
+        ? await written(place, input.document as PlanDocument, warnings, {
+            rows,
+            isOpen: (record) => scope(record) && !ignored(record),
+          })
+        : await this.wanted(me, domain, place, input, source);
     const named = await sifted(wanted, ({ record }) => scope(record));
     const there = await sifted(rows, scope);
     const meant = await sifted(named, ({ record }) => !ignored(record));
@@ -94,10 +102,8 @@ export class PlanTargets {
     place: Place,
     input: PlanInput,
     source: string,
-    warnings: string[],
   ): Promise<Wanted[]> {
     if (source === 'records') return named(place, input.records as RecordInput[]);
-    if (source === 'document') return written(place, input.document as PlanDocument, warnings);
     if (source === 'version') return this.asOf(me, domain, input.version as number);
     return this.copied(me, place, input.from_domain_id as number);
   }
@@ -195,43 +201,57 @@ const seenBy = (me: Caller, domain: OpenDomain) => (domain.access.rules ? mayRea
 const butFor = (ttl: boolean): string => (ttl ? ' but for the TTL' : '');
 
 /** The records of a body. @throws AppError 400001 naming all fields that are wrong */
-async function named(place: Place, list: readonly RecordInput[]): Promise<Wanted[]> {
-  const records = await validList(RecordInput, list, 'records');
-  const wanted: Wanted[] = [];
-  const wrong: FieldError[] = [];
-  for (const [i, input] of records.entries()) {
-    if (due()) await turn();
-    try {
-      wanted.push(upsert(place, input) as Wanted);
-    } catch (error) {
-      wrong.push(...fieldErrorsOf(error).map((e) => ({ ...e, path: `records.${i}.${e.path}` })));
-    }
-  }
-  if (wrong.length) throw errors.validation(wrong.slice(0, 100));
-  return wanted;
-}
+const named = (place: Place, list: readonly RecordInput[]): Promise<Wanted[]> =>
+  validList(RecordInput, list, 'records', (input, i) => ({
+    ...(upsert(place, input) as Wanted),
+    source: itemOf('records', i),
+  }));
 
 /**
  * The records of a document. What name servers read with a warning is read so, too: a line that says what an earlier
- * one has said counts once, and a set has the TTL of its first line, where the provider has one for a set.
+ * one has said counts once, and a set has the TTL of its first line, where the provider has one for a set. What is
+ * read-only in the zone stands as it is.
+ * @param isOpen whether the plan may touch a record
  * @throws AppError 400001 with all mistakes, each with its line
  */
-async function written(place: Place, { format, text }: PlanDocument, warnings: string[]): Promise<Wanted[]> {
+async function written(
+  place: Place,
+  { format, text }: PlanDocument,
+  warnings: string[],
+  { rows, isOpen }: { rows: readonly CacheRow[]; isOpen: Scope },
+): Promise<Wanted[]> {
   const { definition: provider, zone, defaultTtl: ttl } = place;
   const { records, errors: wrong, repeated } = await parseDocument(format, text, zone, { provider, ttl });
-  if (wrong.length) throw errors.validation(wrong);
+  const isThere = readOnlyAt(rows);
   const warn = (at: number, words: string) => {
     if (warnings.length < MAX_WARNINGS) warnings.push(`${LINE} ${at} ${words}`);
   };
+  for (const one of records) {
+    if (due()) await turn();
+    if (!one.readOnly || !isOpen(one.record) || isThere(one)) continue;
+    if (one.marked) warn(one.at, 'is read-only there, and left out: the zone has none that is the same');
+    else wrong.push(mistakeAt({ line: one.at }, fieldError('type', NOT_MADE, 'unsupported'), one.input));
+  }
+  if (wrong.length) throw errors.validation(wrong.toSorted((a, b) => a.line - b.line));
   for (const { line, first, otherTtl } of repeated.slice(0, MAX_WARNINGS))
     warn(line, `says what line ${first} says${butFor(otherTtl)}, and counts once`);
-  const { ttlOf, toggle } = provider.capabilities;
+  const made = await sifted(records, (one) => !one.readOnly && !isThere(one));
+  return upserts(place, made, warn);
+}
+
+/** @param warn of a line whose TTL is not that of its set */
+async function upserts(
+  place: Place,
+  records: readonly DocumentRecord[],
+  warn: (at: number, words: string) => void,
+): Promise<Wanted[]> {
+  const { ttlOf, toggle } = place.definition.capabilities;
   const ttls = new Map<string, number>();
   const wanted: Wanted[] = [];
-  for (const { at, input, readOnly, record } of records) {
+  for (const { at, input, record } of records) {
     if (due()) await turn();
-    if (readOnly) continue;
     const one = upsert(place, input) as Wanted;
+    one.source = { order: at, at: `document, line ${at}`, tell: (error) => mistakeAt({ line: at }, error, input) };
     wanted.push(one);
     const { host, type, line, enabled } = record;
     const isHeld = enabled || toggle === 'record';
@@ -245,6 +265,28 @@ async function written(place: Place, { format, text }: PlanDocument, warnings: s
     one.patch = { ...one.patch, ttl: first };
   }
   return wanted;
+}
+
+const NOT_MADE = 'records of this type are not made here, and the zone has none that is the same';
+
+/** Whether a record is one of those that are read-only, in this form or another one. */
+function readOnlyAt(rows: readonly CacheRow[]): (one: DocumentRecord) => boolean {
+  const fixed = rows.filter((row) => row.read_only);
+  const hosts = new Set(fixed.map(({ host }) => host));
+  const keys = new Set(fixed.map((row) => dataOf(row.host, row.type, row.value)));
+  return ({ record, readOnly }) =>
+    hosts.has(record.host) && keys.has(dataOf(record.host, record.type, readOnly ? record.value : rdataOf(record)));
+}
+
+/** The same for the same data of a name, however they are written. */
+function dataOf(host: string, type: string, rdata: string): string {
+  try {
+    return JSON.stringify([host, typeNumber(type), rdataToWire(type, rdata).toString('hex')]);
+  } catch (error) {
+    // no type of DNS, or data whose wire form is not known
+    if (error instanceof RangeError) return JSON.stringify([host, type, rdata.trim().split(/\s+/)]);
+    throw error;
+  }
 }
 
 /** @param id that it had; undefined: it is another record */

@@ -2,6 +2,7 @@ import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
+  ArrayMinSize,
   IsArray,
   IsIn,
   IsInt,
@@ -18,6 +19,7 @@ import type { PlanOp } from '../../changes/gate/planned.js';
 import type { Door } from '../../changes/history/change-set.entity.js';
 import { PLAN_STATES, type PlanState } from '../../changes/plans/plan.entity.js';
 import { DOCUMENT_FORMATS, type DocumentFormat } from '../../documents/document.js';
+import { AreTypes } from '../../domains/change-rules/change-rules.dto.js';
 import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import { PageQuery } from '../../platform/common/paging.dto.js';
 import { hasRoom, MAX_ID } from '../../platform/common/validation.js';
@@ -107,14 +109,15 @@ export class PlanInput {
   /** only records of these types are touched */
   @IsOptional()
   @IsArray()
+  @ArrayMinSize(1)
   @ArrayMaxSize(100)
-  @IsString({ each: true })
-  @MaxLength(16, { each: true })
+  @AreTypes()
   types?: string[];
 
   /** only records at these hosts are touched: globs, as in the rules of tokens */
   @IsOptional()
   @IsArray()
+  @ArrayMinSize(1)
   @ArrayMaxSize(100)
   @IsString({ each: true })
   @MaxLength(300, { each: true })

@@ -38,6 +38,7 @@ export const BODY_WORDS = {
   'cannot be changed': '不能修改',
   'follows from what is stored': '由已存储的内容决定，不能设置',
   'is not honoured here: leave it out': '此处不支持，请去掉',
+  'must be "*" here: no other tag is honoured': '此处只能是“*”，不支持其他标签',
   'must be 1 to 255 visible ASCII characters': '必须为 1 到 255 个可见的 ASCII 字符',
   'is not read here: leave it out': '此处不读取，请去掉',
   'must be sent as application/json': '必须以 application/json 发送',

@@ -22,6 +22,11 @@ export const DOCUMENT_WORDS = {
   '{type} without data': '{type} 没有数据',
   'only class IN is supported': '只支持 IN 类',
   'a record without TTL, and no $TTL before it': '记录没有 TTL，之前也没有 $TTL',
+  'its \\# is broken: it must be a length and as many octets in hexadecimal, as the type has them':
+    '其 \\# 格式有误：必须是长度和相应数量的十六进制字节，且符合该类型',
+  'is not read from \\# for this type: write its own form': '此类型不能从 \\# 读取：请使用该类型自己的格式',
+  'records of this type are not made here, and the zone has none that is the same':
+    '此处不能创建该类型的记录，区域中也没有相同的记录',
   'the SOA is broken': 'SOA 格式有误',
   'is in line {line} already, with other data beside it': '第 {line} 行已有该记录，但其他数据不同',
   'after {max} mistakes, no more are looked for': '已有 {max} 处错误，不再继续查找',
