@@ -42,7 +42,7 @@ export function TokenScreen({ id }: { id: number }) {
       <Loaded query={token}>
         {(data) =>
           isEdited ? (
-            <EditToken token={data} known={domains.data?.rows ?? []} onClose={() => setEdited(false)} />
+            <EditToken id={id} known={domains.data?.rows ?? []} onClose={() => setEdited(false)} />
           ) : (
             <>
               <Section title={t('what')}>

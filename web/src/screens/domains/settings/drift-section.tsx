@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { $api, invalidate } from '~/api/query';
+import { changed } from '~/components/changed';
 import { DiffView, type RecordChange } from '~/components/diff-view';
 import { ErrorText } from '~/components/error-text';
 import { useApiForm } from '~/components/form';
@@ -12,10 +13,12 @@ import { Time } from '~/components/time';
 import classes from '../domains.module.css';
 import type { Base } from './base';
 import { SectionForm } from './section-form';
-import { wordsOf } from './times';
 
 const MODES = ['adopt', 'report', 'revert'] as const;
 const SHOWN = 50;
+
+/** Words between commas or blanks. */
+const wordsOf = (text: string): string[] => text.split(/[\s,，]+/).filter(Boolean);
 
 /** What becomes of what somebody changes at the provider. */
 export function DriftSection({ base, isOwner }: { base: Base; isOwner: boolean }) {
@@ -27,12 +30,15 @@ export function DriftSection({ base, isOwner }: { base: Base; isOwner: boolean }
   }));
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { drift: { mode: drift.mode, ignore } },
-    save: async ({ drift: { mode, ignore: typed } }) => {
-      const rules = typed.map(({ hosts, types }) => ({
-        ...(hosts.trim() && { hosts: wordsOf(hosts) }),
-        ...(types.trim() && { types: wordsOf(types) }),
-      }));
-      await base.save({ drift: { mode, ignore: rules } });
+    save: async (values, filled) => {
+      const bodyOf = ({ drift: { mode, ignore: typed } }: typeof values) => {
+        const rules = typed.map(({ hosts, types }) => ({
+          ...(hosts.trim() && { hosts: wordsOf(hosts) }),
+          ...(types.trim() && { types: wordsOf(types) }),
+        }));
+        return { drift: { mode, ignore: rules } };
+      };
+      await base.save(changed(bodyOf(values), bodyOf(filled)));
       await invalidate('/api/domains/{domain_id}/drift');
       notifyDone(t('settings.saved', { name }));
     },
