@@ -1,9 +1,10 @@
 import { NativeSelect, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { listOptions } from '~/api/query';
+import { useTypedFilter } from '~/components/use-typed-filter';
 import { Role, useMay } from '~/session/session';
 
 const TYPING_MS = 300;
@@ -50,23 +51,7 @@ export function SearchFilters({ of, set }: Props) {
 
 /** A filter that is typed: asks when the typing pauses. */
 function Typed({ label, value, onChange }: { label: string; value: string; onChange: (text: string) => void }) {
-  const [text, setText] = useState(value);
-  const latest = useRef(onChange);
-  latest.current = onChange;
-  const given = useRef(value);
-  // a link, or the way back, may set it, too
-  useEffect(() => {
-    if (value !== given.current) setText(value);
-    given.current = value;
-  }, [value]);
-  useEffect(() => {
-    if (text === given.current) return;
-    const timer = setTimeout(() => {
-      given.current = text;
-      latest.current(text.trim());
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useTypedFilter(value, onChange);
   return (
     <TextInput
       size="xs"

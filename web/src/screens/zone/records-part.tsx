@@ -1,12 +1,13 @@
 import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { IconFileText, IconPlus, IconSearch } from '@tabler/icons-react';
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
 import { notifyDone } from '~/components/notify';
 import { Empty, Failure, Loading, Stale } from '~/components/state-block';
+import { useTypedFilter } from '~/components/use-typed-filter';
 import { useKeys, useKeyWords } from '~/shell/keys';
 import { useUrlState } from '~/state/use-url-state';
 import { BulkBar } from './bulk-bar';
@@ -56,8 +57,8 @@ const TYPING_MS = 40;
 export function RecordsPart({ domain, tray, isKept, set, publish, planTray, planDocument }: Props) {
   const { t } = useTranslation('zone');
   const [url, setUrl] = useUrlState({ q: '', sort: 'host', by: 'record', view: 'records' });
-  const [text, setText] = useState(url.q);
-  const [asked, setAsked] = useState(url.q);
+  const [text, setText] = useTypedFilter(url.q, (q) => setUrl({ q }), 15 * TYPING_MS);
+  const [asked] = useDebouncedValue(text, TYPING_MS);
   const [chosen, setChosen] = useState<ReadonlyMap<number, RecordRow>>(new Map());
   const [open, setOpen] = useState<Open | null>(null);
   const [discarded, setDiscarded] = useState<Edit[]>([]);
@@ -79,17 +80,6 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
   const isReadOnly = domain.permission === 'read';
   // a table of few rows has no room for a form
   const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
-  const latestUrl = useRef(setUrl);
-  latestUrl.current = setUrl;
-
-  useEffect(() => {
-    const soon = setTimeout(() => setAsked(text), TYPING_MS);
-    const later = setTimeout(() => latestUrl.current({ q: text }), 15 * TYPING_MS);
-    return () => {
-      clearTimeout(soon);
-      clearTimeout(later);
-    };
-  }, [text]);
 
   const put = (become: (tray: Tray) => Tray | null) => {
     const fits = set(become);
