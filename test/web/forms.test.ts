@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { isStale } from '../../web/src/api/stale.js';
 import { changed } from '../../web/src/components/changed.js';
 import { toIso, toLocal, zones } from '../../web/src/components/zoned.js';
 
@@ -37,4 +38,27 @@ describe('a time in a field', () => {
   });
 
   it('may be by UTC, which browsers do not list', () => assert.equal(zones()[0], 'UTC'));
+});
+
+describe('what is shown', () => {
+  const of = (address: string, init: object = {}) => ['get', address, init, 'list'];
+  const domain = '/api/domains/{domain_id}';
+  const change = { domain_id: 7 };
+
+  it('is read anew where the domain of an event is shown, and not where another one is', () => {
+    for (const init of [{ params: { path: { domain_id: '7' } } }, { path: { domain_id: 7 } }, { domain: 7 }]) {
+      assert.equal(isStale(of(`${domain}/records`, init), 'records.changed', change), true, JSON.stringify(init));
+      assert.equal(isStale(of(`${domain}/records`, init), 'records.changed', { domain_id: 8 }), false);
+      assert.equal(isStale(of(`${domain}/records`, init), 'records.synced', { domain_id: 8 }), false);
+    }
+    assert.equal(isStale(of('/api/domains'), 'records.synced', change), true);
+    assert.equal(isStale(of('/api/accounts'), 'records.synced', change), false);
+    assert.equal(isStale(of(`${domain}/records`, { domain: 7 }), 'reset', {}), true);
+  });
+
+  it('asks no server out there because of an event', () => {
+    const init = { params: { path: { domain_id: '7' } } };
+    for (const path of ['health', 'records/{record_id}/propagation'])
+      assert.equal(isStale(of(`${domain}/${path}`, init), 'records.changed', change), false, path);
+  });
 });
