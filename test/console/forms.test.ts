@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
@@ -6,6 +8,8 @@ import { assertSound, ConsoleBrowser, type Visit } from '../support/console.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
+
+const MANIFEST = join(__dirname, '../../web/dist/.vite/manifest.json');
 
 describeUnless(noChromium)('forms and lists of the console', () => {
   let service: Service;
@@ -101,5 +105,79 @@ describeUnless(noChromium)('forms and lists of the console', () => {
     await button('Save').click();
     await page.getByRole('article', { name: 'www A' }).waitFor();
     assert.deepEqual(done(await service.admin.get(path)).rules[0]?.backup, ['127.0.2.3']);
+  });
+
+  it('show what is wrong with a filter below it, and go on where it is right again', async () => {
+    await go('/audit');
+    const ip = page.getByRole('textbox', { name: 'Address' });
+    await ip.pressSequentially('192.0.');
+    await page.getByRole('alert').getByText(/ip/i).waitFor();
+    assert.equal(await ip.inputValue(), '192.0.');
+    await ip.pressSequentially('2.1');
+    await page.getByText('Nothing found').waitFor();
+    assert.equal(await ip.inputValue(), '192.0.2.1');
+    await button('All entries').click();
+    await page.getByRole('table').waitFor();
+    assert.equal(await ip.inputValue(), '');
+  });
+
+  it('keep a blank that is typed before a pause, and follow the address', async () => {
+    await go('/domains');
+    const search = page.getByRole('searchbox');
+    await search.pressSequentially('harbour ');
+    await page.waitForURL(/keyword=harbour/);
+    assert.equal(await search.inputValue(), 'harbour ');
+    await page.getByRole('link', { name: 'All', exact: true }).click();
+    await until('the field is empty', async () => (await search.inputValue()) === '');
+  });
+
+  it('go to the last page where the address names one beyond it', async () => {
+    await go('/domains?page=9');
+    await page.getByText('harbour.example').waitFor();
+    assert.doesNotMatch(page.url(), /page=/);
+  });
+
+  it('do not delete a part of what was found, where it is too much', async () => {
+    const data = { total: 6001, list: [] };
+    await page.route('**/api/records?*', (route) => route.fulfill({ json: { code: 0, data, msg: '' } }));
+    const plans: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/api/plans') && plans.push(request.method()));
+    await go('/records?type=A');
+    await button(/^Change all/).click();
+    await page.getByRole('combobox', { name: 'What to do' }).selectOption('delete');
+    await button('Show what it does').click();
+    await page.getByText(/cannot be deleted at once/).waitFor();
+    assert.deepEqual(plans, []);
+    await page.unroute('**/api/records?*');
+  });
+
+  it('say that nothing is to be taken back, instead of opening a plan that is none', async () => {
+    const path = `/api/domains/${domain}`;
+    done(await service.admin.put(`/api/domains/${domain}`, { drift: { mode: 'report', ignore: [] } }));
+    const found = { value: '192.0.2.9', ttl: 300 };
+    const differences = [{ host: 'www', type: 'A', wanted: [], found: [found], found_at: new Date().toISOString() }];
+    const drift = { total: 1, differences, hidden: 0, hold_reason: null, plan_id: null, mode: 'report' };
+    const answer = (data: object) => ({ json: { code: 0, data, msg: '' } });
+    await page.route(`**${path}/drift?*`, (route) => route.fulfill(answer(drift)));
+    await page.route(`**${path}/plans`, (route) => route.fulfill(answer({ id: null })));
+    await go(`/domains/${domain}/settings`);
+    await button('Take back by a plan').click();
+    await page.getByText('There is nothing to take back any more.').waitFor();
+    assert.match(page.url(), /settings$/);
+    await page.unroute(`**${path}/drift?*`);
+    await page.unroute(`**${path}/plans`);
+  });
+
+  it('show their words also where those could not be loaded at first', async () => {
+    const { page: fresh } = await browser.open('/sign-in');
+    await fresh.context().addCookies(await page.context().cookies());
+    const words = JSON.parse(await readFile(MANIFEST, 'utf8'))['src/locales/en/teams.json'].file;
+    let failures = 0;
+    await fresh.route(`**/${words}`, (route) => (failures++ ? route.continue() : route.abort()));
+    await fresh.goto(`${service.server.url}/teams`);
+    await fresh.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
+    assert.ok(failures > 1);
+    assert.match(await fresh.title(), /^Teams · Harbour DNS$/);
+    await fresh.context().close();
   });
 });

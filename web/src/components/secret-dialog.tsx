@@ -1,36 +1,50 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
-import { useTranslation } from 'react-i18next';
-import { BASE } from '~/api/client';
-import { Copy } from '~/components/copy';
-import { Dialog } from '~/components/dialog';
+import { Copy } from './copy';
+import { Dialog } from './dialog';
 
-/** The secret of a token, shown this once. */
-export function SecretDialog({ secret, name, onClose }: { secret: string; name: string; onClose: () => void }) {
-  const { t } = useTranslation('tokens');
-  const call = `curl -H "Authorization: Bearer $TOKEN" ${BASE}/api/tokens/self`;
+interface Shown {
+  /** what it is for */
+  text: string;
+  /** a secret, or a command */
+  code: string;
+  /** of the code, for who hears it */
+  label?: string;
+  /** on the button that copies it */
+  copy: string;
+}
+
+interface Props {
+  title: string;
+  parts: Shown[];
+  /** the button: there is no way but through it */
+  kept: string;
+  onClose: () => void;
+}
+
+/** What is shown this once, and kept nowhere. */
+export function SecretDialog({ title, parts, kept, onClose }: Props) {
   return (
-    <Dialog opened title={t('secret.title', { name })} closable={false} onClose={() => undefined} size="lg">
+    <Dialog opened title={title} closable={false} onClose={() => undefined} size="lg">
       <Stack gap="md">
-        <Text fz="sm">{t('secret.text')}</Text>
-        <Group gap="xs" wrap="nowrap" align="flex-start">
-          <Code
-            block
-            style={{ flex: 1, overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
-            aria-label={t('secret.label')}
-          >
-            {secret}
-          </Code>
-          <Copy text={secret} label={t('secret.copy')} />
-        </Group>
-        <Text fz="sm">{t('secret.try')}</Text>
-        <Group gap="xs" wrap="nowrap" align="flex-start">
-          <Code block style={{ flex: 1, overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-            {call}
-          </Code>
-          <Copy text={call} label={t('secret.copyCall')} />
-        </Group>
+        {parts.map(({ text, code, label, copy }) => (
+          <div key={code}>
+            <Text fz="sm" mb="sm">
+              {text}
+            </Text>
+            <Group gap="xs" wrap="nowrap" align="flex-start">
+              <Code
+                block
+                style={{ flex: 1, minWidth: 0, overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}
+                {...(label && { 'aria-label': label })}
+              >
+                {code}
+              </Code>
+              <Copy text={code} label={copy} />
+            </Group>
+          </div>
+        ))}
         <Button ml="auto" onClick={onClose}>
-          {t('secret.kept')}
+          {kept}
         </Button>
       </Stack>
     </Dialog>
