@@ -6,7 +6,7 @@ import { toIso, toLocal, zones } from '../../web/src/components/zoned.js';
 
 describe('a form of the console', () => {
   it('sends what was changed in it, and nothing that others may have changed', () => {
-    const before = { name: 'a', role: 2, ids: [1, 2], end: null };
+    const before = { name: 'a', role: 2, ids: [1, 2], end: '' };
     assert.deepEqual(changed({ ...before, name: 'b', ids: [1, 2] }, before), { name: 'b' });
     assert.deepEqual(changed({ ...before, ids: [2, 1], end: 'x' }, before), { ids: [2, 1], end: 'x' });
   });

@@ -2,26 +2,8 @@ import { useEffect, useRef } from 'react';
 import { BASE, SESSION_HEADER } from './client';
 import { framesOf } from './frames';
 import { queryClient } from './query';
-import type { components } from './schema';
-import { isStale, STALE } from './stale';
+import { type Events, isStale, STALE } from './stale';
 
-type Schemas = components['schemas'];
-
-/** What `GET /api/events` tells. */
-export interface Events {
-  'records.changed': Schemas['RecordsChanged'];
-  'records.synced': Schemas['RecordsSynced'];
-  'domain.created': Schemas['DomainCreated'];
-  'domain.removed': Schemas['DomainRemoved'];
-  'failover.switched': Schemas['FailoverSwitched'];
-  'account.synced': Schemas['AccountSynced'];
-  'job.started': Schemas['JobStarted'];
-  'job.progress': Schemas['JobProgress'];
-  'job.done': Schemas['JobDone'];
-  'job.failed': Schemas['JobFailed'];
-  'settings.changed': Schemas['SettingsChanged'];
-  reset: Schemas['StreamReset'];
-}
 type Name = keyof Events;
 type Listener = (name: Name, data: never) => void;
 

@@ -1,4 +1,22 @@
-import type { Events } from './events.js';
+import type { components } from './schema.js';
+
+type Schemas = components['schemas'];
+
+/** What `GET /api/events` tells. */
+export interface Events {
+  'records.changed': Schemas['RecordsChanged'];
+  'records.synced': Schemas['RecordsSynced'];
+  'domain.created': Schemas['DomainCreated'];
+  'domain.removed': Schemas['DomainRemoved'];
+  'failover.switched': Schemas['FailoverSwitched'];
+  'account.synced': Schemas['AccountSynced'];
+  'job.started': Schemas['JobStarted'];
+  'job.progress': Schemas['JobProgress'];
+  'job.done': Schemas['JobDone'];
+  'job.failed': Schemas['JobFailed'];
+  'settings.changed': Schemas['SettingsChanged'];
+  reset: Schemas['StreamReset'];
+}
 
 /** What is read anew when something happens, by the beginning of its address. */
 export const STALE: Record<keyof Events, string[]> = {
