@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import sirv from 'sirv';
+import { errors } from '../platform/common/errors.js';
 import type { Logger } from '../platform/common/logger.js';
 import type { Config } from '../platform/config/config.js';
 import type { SettingsService } from '../settings/settings.service.js';
@@ -10,7 +11,6 @@ import type { SettingsService } from '../settings/settings.service.js';
 /** Where `npm run build` puts the console. */
 const FILES = join(import.meta.dirname, '../../../web/dist');
 
-const ASSETS = /^\/(assets\/|scheme\.js$|favicon\.svg$)/;
 /** below these no page is served, whatever the request accepts */
 const NO_PAGES = ['/api', '/health', '/metrics', '/assets'];
 
@@ -57,17 +57,21 @@ export function serveConsole(
     logger.warn({ path: FILES }, 'the console was not built, and is not served');
     return (_request, _response, next) => next();
   }
-  const files = sirv(FILES, {
-    brotli: true,
-    gzip: true,
-    etag: true,
-    extensions: [],
-    setHeaders: (response, path) =>
-      response.setHeader('Cache-Control', path.startsWith('/assets/') ? FOR_EVER : 'no-cache'),
-  });
+  const files = sirv(FILES, { brotli: true, gzip: true, etag: true, extensions: [] });
+  const assets = readdirSync(join(FILES, 'assets')).map((name) => `/assets/${name}`);
+  const paths = new Set(['/scheme.js', '/favicon.svg', ...assets]);
   front.use((request: Request, response: Response, next: NextFunction) => {
-    if (ASSETS.test(request.path)) files(request, response, next);
-    else next();
+    const { method, path, headers } = request;
+    if (!paths.has(path)) return next();
+    if (method !== 'GET' && method !== 'HEAD') return next(errors.method(method, ['GET', 'HEAD']));
+    // sirv looks for names in it, also where they are refused
+    headers['accept-encoding'] = ['br', 'gzip'].filter((name) => request.acceptsEncodings(name)).join(', ');
+    // files are small, and sirv takes ranges for valid that are none
+    delete headers.range;
+    // here, so that 304 has them, too
+    response.setHeader('Cache-Control', path.startsWith('/assets/') ? FOR_EVER : 'no-cache');
+    response.setHeader('Vary', 'Accept-Encoding');
+    files(request, response, next);
   });
   const html = readFileSync(index, 'utf8').replaceAll('__BASE__', `${basePath}/`);
   const noPages = [...NO_PAGES, ...foreign];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { ADMIN, LocalServer, type Service, startService } from '../support/server.js';
@@ -72,6 +72,31 @@ describe('the page of the console', () => {
     const again = await get('/scheme.js', { 'if-none-match': scheme.headers.get('etag') as string });
     assert.equal(again.status, 304);
     assert.ok(readdirSync(ASSETS).some((name) => name.endsWith('.css.br')));
+  });
+
+  it('has its files whole, in an encoding that is taken, and to be read only', async () => {
+    const name = readdirSync(ASSETS).find((one) => /^index-.*\.js$/.test(one));
+    const path = `/assets/${name}`;
+    const whole = readFileSync(join(ASSETS, String(name))).length;
+    for (const range of ['bytes=5-2', 'bytes=-5', 'bytes=0-4', 'bytes=99999999-', 'lines=1-2']) {
+      const answer = await get(path, { range, 'accept-encoding': 'identity' });
+      assert.equal(answer.status, 200, range);
+      assert.equal((await answer.arrayBuffer()).byteLength, whole, range);
+    }
+    const encodings = { 'br;q=0': null, 'br;q=0, gzip': 'gzip', 'br, gzip;q=0': 'br', '*': 'br', 'x-br': null };
+    for (const [accepted, encoding] of Object.entries(encodings)) {
+      const answer = await get(path, { 'accept-encoding': accepted });
+      assert.equal(answer.headers.get('content-encoding'), encoding, accepted);
+    }
+    const kept = await get(path);
+    const again = await get(path, { 'if-none-match': kept.headers.get('etag') as string });
+    assert.equal(again.status, 304);
+    for (const header of ['cache-control', 'vary'])
+      assert.equal(again.headers.get(header), kept.headers.get(header), header);
+    const posted = await get(path, {}, 'POST');
+    assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
+    assert.equal(posted.headers.get('cache-control'), 'no-store');
+    assert.equal(service.server.log.includes('internal error'), false);
   });
 
   it('stands in the way of nothing else', async () => {

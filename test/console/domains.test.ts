@@ -55,7 +55,7 @@ describeUnless(noChromium)('domains in the console', () => {
     made(await service.admin.post(`/api/domains/${harbour}/records`, { host: 'pier', type: 'A', value: '192.0.2.7' }));
     await again;
     await general.getByLabel(/^Remark/).fill('<img src=x onerror=alert(1)>');
-    assert.equal(await page.getByText('Somebody else has changed').count(), 0);
+    assert.equal(await page.getByText('Somebody else has saved').count(), 0);
     await general.getByRole('button', { name: 'Save' }).click();
     await until('it is saved', async () => done(await service.admin.get(`/api/domains/${harbour}`)).remark !== '');
     done(await service.admin.put(`/api/domains/${harbour}`, { ttl_floor: 30 }));
@@ -63,11 +63,21 @@ describeUnless(noChromium)('domains in the console', () => {
     await guards.getByRole('button', { name: 'Save' }).click();
     await guards
       .getByRole('alert')
-      .getByText(/Nothing was saved/)
+      .getByText(/Not saved/)
       .waitFor();
+    // both are shown, and none is lost
+    await page.getByRole('status').getByText('ttl_floor').waitFor();
     assert.equal(await guards.getByRole('combobox', { name: 'Tunnels' }).inputValue(), 'off');
-    await page.getByRole('button', { name: 'Show what is there now' }).click();
-    await until('the other one is shown', async () => (await guards.getByLabel(/^Lowest TTL/).inputValue()) === '30');
+    await page.getByRole('button', { name: 'Keep mine' }).click();
+    await guards.getByRole('button', { name: 'Save' }).click();
+    const saved = async () => done(await service.admin.get(`/api/domains/${harbour}`));
+    await until('it is saved', async () => (await saved()).guards.tunnel === 'off');
+    assert.equal((await saved()).ttl_floor, 30);
+    done(await service.admin.put(`/api/domains/${harbour}`, { guards: { last_mx: 'force' }, ttl_floor: 60 }));
+    await general.getByLabel(/^Remark/).fill('mine');
+    await general.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Take theirs' }).click();
+    await until('the other one is shown', async () => (await guards.getByLabel(/^Lowest TTL/).inputValue()) === '60');
     assert.equal(await guards.getByRole('combobox', { name: 'Tunnels' }).inputValue(), '');
   });
 

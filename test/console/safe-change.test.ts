@@ -143,7 +143,7 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
     assert.equal(await hers.getByRole('button', { name: 'Approve and apply' }).count(), 0);
     await go(`/domains/${domain}/plans`);
     await page.getByRole('link', { name: 'the new checkout' }).click();
-    await page.getByLabel('Words').fill('fits the calendar');
+    await page.getByLabel('Comment').fill('fits the calendar');
     await sound();
     assert.deepEqual(await heldAt(zone, `checkout.${zone}`), []);
     await button('Approve and apply').click();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { differenceOf } from '../../web/src/screens/audit/difference.js';
+import { differenceOf } from '../../web/src/components/difference.js';
 import { draftOf, ruleOf, type Token, widenings } from '../../web/src/screens/tokens/token-draft.js';
 
 type Limits = Parameters<typeof widenings>[0];

@@ -6,6 +6,25 @@ import { describe, it } from '@jest/globals';
 const SOURCES = join(__dirname, '../../web/src');
 const LANGUAGES = ['en', 'zh'] as const;
 
+const SLOT = /\{\{\w+(, number)?\}\}/g;
+
+/** One thing has one word; beside it those that would be a second one. */
+const GLOSSARY: Record<(typeof LANGUAGES)[number], Record<string, RegExp>> = {
+  en: {
+    'Parent zone': /zone above/i,
+    'Start over': /begin anew/i,
+    Checked: /\blooked$/i,
+    Comment: /^words$/i,
+  },
+  zh: {
+    提供商: /服务商|供应商/,
+    故障转移: /故障切换/,
+    漂移: /偏离|偏移/,
+    凭据: /凭证/,
+    变更集: /更改集|更改列表|变更列表/,
+  },
+};
+
 type Words = { [key: string]: string | Words };
 
 const areas = (language: string): string[] => readdirSync(join(SOURCES, 'locales', language)).toSorted();
@@ -46,7 +65,7 @@ describe('the words of the console', () => {
     assert.deepEqual(areas('zh'), areas('en'));
     for (const file of areas('en')) {
       assert.deepEqual([...keysOf('zh', file)].toSorted(), [...keysOf('en', file)].toSorted(), file);
-      const slots = (text: string) => (text.match(/\{\{\w+\}\}/g) ?? []).toSorted();
+      const slots = (text: string) => (text.match(SLOT) ?? []).toSorted();
       const chinese = flat(read('zh', file));
       for (const [key, text] of flat(read('en', file)))
         if (chinese.has(key)) assert.deepEqual(slots(chinese.get(key) as string), slots(text), `${file} ${key}`);
@@ -58,10 +77,25 @@ describe('the words of the console', () => {
       for (const file of areas(language))
         for (const [key, text] of flat(read(language, file))) {
           assert.notEqual(text.trim(), '', `${language}/${file} ${key}`);
-          const words = text.replace(/\{\{\w+\}\}/g, '');
+          const words = text.replace(SLOT, '');
           if (language === 'zh' && /[a-z]{4,}/.test(words) && !/\p{Script=Han}/u.test(words))
             assert.equal(flat(read('en', file)).get(key), text, `${file} ${key} is in neither language`);
         }
+  });
+
+  it('are one for each thing', () => {
+    for (const language of LANGUAGES)
+      for (const file of areas(language))
+        for (const [key, text] of flat(read(language, file)))
+          for (const [word, others] of Object.entries(GLOSSARY[language]))
+            assert.doesNotMatch(text, others, `${language}/${file} ${key}: it is called ${word}`);
+  });
+
+  it('have numbers as the language writes them', () => {
+    for (const language of LANGUAGES)
+      for (const file of areas(language))
+        for (const [key, text] of flat(read(language, file)))
+          assert.doesNotMatch(text, /\{\{(count|done|total)\}\}/, `${language}/${file} ${key}`);
   });
 
   const all = new Set(

@@ -16,7 +16,8 @@ const backend: BackendModule = {
     if (!load) return done(new Error(`no words: ${language}/${namespace}`), null);
     load().then(
       (words) => done(null, words.default),
-      (error) => done(error, null),
+      // true: i18next tries again some times
+      (error) => done(error, true),
     );
   },
 };
@@ -45,6 +46,19 @@ export async function chooseLanguage(language: Language): Promise<void> {
   await i18n.changeLanguage(language);
 }
 
+const AGAIN_MS = 5000;
+// a network that is away for long: what is there shows keys until then
+i18n.on('failedLoading', (language, namespace) => {
+  if (files[`./locales/${language}/${namespace}.json`])
+    setTimeout(() => void i18n.reloadResources([language], [namespace]), AGAIN_MS);
+});
+
+/** Loads the words of all areas in the language that is shown. */
+export const loadAllWords = (): Promise<void> =>
+  i18n.loadNamespaces(
+    Object.keys(files).flatMap((file) => new RegExp(`/${i18n.language}/(\\w+)\\.json$`).exec(file)?.[1] ?? []),
+  );
+
 i18n.on('languageChanged', (language) => {
   document.documentElement.lang = language === 'zh' ? 'zh-Hans' : 'en';
 });
@@ -61,7 +75,7 @@ export const ready = i18n
     // the language is known at once, to those who ask the service while the words are on their way
     initAsync: false,
     interpolation: { escapeValue: false },
-    react: { useSuspense: true },
+    react: { useSuspense: true, bindI18nStore: 'added' },
   });
 
 /**

@@ -1,51 +1,17 @@
 import { useEffect, useRef } from 'react';
 import { BASE, SESSION_HEADER } from './client';
 import { framesOf } from './frames';
-import { invalidate, queryClient } from './query';
-import type { components } from './schema';
+import { queryClient } from './query';
+import { type Events, isStale, STALE } from './stale';
 
-type Schemas = components['schemas'];
-
-/** What `GET /api/events` tells. */
-export interface Events {
-  'records.changed': Schemas['RecordsChanged'];
-  'records.synced': Schemas['RecordsSynced'];
-  'domain.created': Schemas['DomainCreated'];
-  'domain.removed': Schemas['DomainRemoved'];
-  'failover.switched': Schemas['FailoverSwitched'];
-  'account.synced': Schemas['AccountSynced'];
-  'job.started': Schemas['JobStarted'];
-  'job.progress': Schemas['JobProgress'];
-  'job.done': Schemas['JobDone'];
-  'job.failed': Schemas['JobFailed'];
-  'settings.changed': Schemas['SettingsChanged'];
-  reset: Schemas['StreamReset'];
-}
 type Name = keyof Events;
 type Listener = (name: Name, data: never) => void;
 
 const listeners = new Set<Listener>();
 const LONGEST_PAUSE_MS = 30_000;
 
-/** What is read anew when something happens, by the beginning of its address. */
-const STALE: Record<Name, string[]> = {
-  'records.changed': ['/api/domains/{domain_id}', '/api/records', '/api/changes', '/api/plans', '/api/dashboard'],
-  'records.synced': ['/api/domains', '/api/records', '/api/dashboard'],
-  'domain.created': ['/api/domains', '/api/dashboard'],
-  'domain.removed': ['/api/domains', '/api/dashboard', '/api/trash'],
-  'failover.switched': ['/api/domains/{domain_id}/failover', '/api/dashboard'],
-  'account.synced': ['/api/accounts', '/api/dashboard'],
-  'job.started': ['/api/system/jobs'],
-  'job.progress': [],
-  'job.done': ['/api/system/jobs', '/api/dashboard'],
-  'job.failed': ['/api/system/jobs', '/api/dashboard'],
-  'settings.changed': ['/api/settings', '/api/site', '/api/bootstrap'],
-  reset: ['/api'],
-};
-
 function tell(name: Name, data: unknown): void {
-  const prefixes = STALE[name];
-  if (prefixes?.length) void invalidate(...prefixes);
+  void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isStale(queryKey, name, data) });
   for (const listener of listeners) listener(name, data as never);
 }
 
@@ -101,6 +67,3 @@ export function useEvent<N extends Name>(name: N, work: (data: Events[N]) => voi
     return () => void listeners.delete(listener);
   }, [name]);
 }
-
-/** Forgets all that was read: somebody else has signed in. */
-export const forgetAll = (): void => queryClient.clear();

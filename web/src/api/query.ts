@@ -37,7 +37,7 @@ type Ok<P extends Lists> = paths[P] extends {
 }
   ? D
   : never;
-type Row<P extends Lists> = Ok<P> extends (infer T)[] ? T : Ok<P> extends { list: (infer T)[] } ? T : never;
+export type Row<P extends Lists> = Ok<P> extends (infer T)[] ? T : Ok<P> extends { list: (infer T)[] } ? T : never;
 
 interface ListInit {
   path?: Record<string, string | number>;

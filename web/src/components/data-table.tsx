@@ -1,10 +1,11 @@
 import { Button, Checkbox, CloseButton, Group, Text, TextInput } from '@mantine/core';
 import { IconChevronDown, IconChevronUp, IconSearch } from '@tabler/icons-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useUrlState } from '~/state/use-url-state';
 import classes from './data-table.module.css';
 import { Empty, Failure, Loading, Stale } from './state-block';
+import { useTypedFilter } from './use-typed-filter';
 
 export interface Column<T> {
   key: string;
@@ -67,19 +68,10 @@ export function useListState(sort = '', limit = 50): ListState {
   return { sort: state.sort, keyword: state.keyword, page, limit: size, set, query };
 }
 
-const TYPING_MS = 250;
-
 /** The search field of a list: asks when the typing pauses. `/` goes to it. */
 export function SearchField({ list, label }: { list: ListState; label: string }) {
   const { t } = useTranslation('common');
-  const [text, setText] = useState(list.keyword);
-  const latest = useRef(list);
-  latest.current = list;
-  useEffect(() => {
-    if (text === latest.current.keyword) return;
-    const timer = setTimeout(() => latest.current.set({ keyword: text }), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useTypedFilter(list.keyword, (keyword) => list.set({ keyword }));
   return (
     <TextInput
       size="xs"
@@ -167,10 +159,15 @@ export function DataTable<T>(props: Props<T>) {
     selection?.onChange(next);
   };
 
-  if (data === undefined) return error ? <Failure error={error} retry={refetch} /> : <Loading lines={8} />;
-  const { rows, total } = data;
-  if (total === 0 && !isNarrowed && !filters) return empty;
+  const { rows, total } = data ?? { rows: [], total: 0 };
   const pages = Math.max(1, Math.ceil(total / list.limit));
+  // the last entries of the last page may be gone
+  const isBeyond = data !== undefined && !query.isPlaceholderData && list.page > pages;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each page
+  useEffect(() => {
+    if (isBeyond) list.set({ page: String(pages) });
+  }, [isBeyond, pages]);
+  if (data && total === 0 && !isNarrowed && !filters) return empty;
   const keys = rows.map(rowKey);
   const many = keys.filter((key) => chosen.has(key)).length;
   return (
@@ -179,7 +176,7 @@ export function DataTable<T>(props: Props<T>) {
         {searchable && <SearchField list={list} label={searchLabel ?? t('search')} />}
         {filters}
         <Text fz="sm" c="dimmed" ml="auto" role="status">
-          {t('count', { count: total })}
+          {data && t('count', { count: total })}
         </Text>
       </Group>
       {chosen.size > 0 && bulk && (
@@ -188,8 +185,14 @@ export function DataTable<T>(props: Props<T>) {
           {bulk}
         </Group>
       )}
-      {Boolean(error) && <Stale error={error} retry={refetch} />}
-      {rows.length === 0 ? (
+      {data && Boolean(error) && <Stale error={error} retry={refetch} />}
+      {!data || isBeyond ? (
+        error ? (
+          <Failure error={error} retry={refetch} />
+        ) : (
+          <Loading lines={8} />
+        )
+      ) : rows.length === 0 ? (
         <Empty title={t('nothingFound')} text={t('nothingFoundText')} />
       ) : (
         <div className={classes.scroll}>

@@ -1,4 +1,4 @@
-import { MultiSelect, type MultiSelectProps, Select, type SelectProps } from '@mantine/core';
+import { MultiSelect, type MultiSelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -28,36 +28,6 @@ function useFound(source: DomainSource, text: string, chosen: Named[]) {
   return [...all].map(([value, label]) => ({ value, label }));
 }
 
-interface OneProps extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
-  source: DomainSource;
-  value: string | null;
-  onChange: (id: string | null) => void;
-}
-
-/** One domain, found by typing. Its value is the id. */
-export function DomainPicker({ source, value, onChange, ...rest }: OneProps) {
-  const { t } = useTranslation('common');
-  const [text, setText] = useState('');
-  const [chosen, setChosen] = useState<Named[]>([]);
-  const data = useFound(source, chosen.some(({ name }) => name === text) ? '' : text, chosen);
-  return (
-    <Select
-      searchable
-      data={data}
-      value={value}
-      searchValue={text}
-      onSearchChange={setText}
-      filter={({ options }) => options}
-      nothingFoundMessage={t('nothingFound')}
-      onChange={(id, option) => {
-        setChosen(option ? [{ id: Number(id), name: option.label }] : []);
-        onChange(id);
-      }}
-      {...rest}
-    />
-  );
-}
-
 interface ManyProps extends Omit<MultiSelectProps, 'data' | 'value' | 'onChange'> {
   source: DomainSource;
   value: string[];
@@ -70,9 +40,9 @@ interface ManyProps extends Omit<MultiSelectProps, 'data' | 'value' | 'onChange'
 export function DomainsPicker({ source, value, onChange, known = [], ...rest }: ManyProps) {
   const { t } = useTranslation('common');
   const [text, setText] = useState('');
-  const [seen, setSeen] = useState<Named[]>(known);
+  const [seen, setSeen] = useState<Named[]>([]);
   const names = value.map(
-    (id) => seen.find((domain) => String(domain.id) === id) ?? { id: Number(id), name: `#${id}` },
+    (id) => [...known, ...seen].find((domain) => String(domain.id) === id) ?? { id: Number(id), name: `#${id}` },
   );
   const data = useFound(source, text, names);
   return (

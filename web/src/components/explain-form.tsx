@@ -3,10 +3,11 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
-import { DomainPicker, type DomainSource } from './domain-picker';
+import type { DomainSource } from './domain-picker';
 import classes from './explain-form.module.css';
 import { FormEnd, useApiForm } from './form';
 import { mono } from './mono';
+import { RemoteSelect } from './remote-select';
 import { Status } from './status';
 
 type Schemas = components['schemas'];
@@ -26,7 +27,7 @@ export function ExplainForm({ source, explain }: Props) {
   const [answer, setAnswer] = useState<Schemas['Explanation'] | null>(null);
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: {
-      domain_id: null as string | null,
+      domain_id: null as number | null,
       action: 'create' as Action,
       host: '',
       type: 'A',
@@ -44,9 +45,9 @@ export function ExplainForm({ source, explain }: Props) {
     <form onSubmit={onSubmit} className={classes.form}>
       <Stack gap="md">
         <div className={classes.fields}>
-          <DomainPicker
+          <RemoteSelect
             label={t('domain')}
-            source={source}
+            of={source}
             value={form.values.domain_id}
             onChange={(id) => form.setFieldValue('domain_id', id)}
             error={form.errors.domain_id}

@@ -1,6 +1,6 @@
 import { Button, Group, PasswordInput, type PasswordInputProps } from '@mantine/core';
 import { type FormValidateInput, type UseFormReturnType, useForm } from '@mantine/form';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '~/api/errors';
 import { ErrorText } from './error-text';
@@ -14,6 +14,8 @@ interface ApiForm<V> {
   busy: boolean;
   /** what went wrong beside what stands at the fields */
   problem: unknown;
+  /** sends these values otherwise, such as without a check: busy meanwhile, and what fails is shown as of the form */
+  run: (work: () => Promise<unknown>) => Promise<void>;
   /** shows a failure of something else that was sent with these values, such as a test */
   fail: (error: unknown) => void;
 }
@@ -32,7 +34,7 @@ function hasField(values: unknown, path: string): boolean {
 
 /**
  * A form whose values go to the API: what the server says of a field stands beside it, all else below the form.
- * @param save sends the values
+ * @param save sends the values; `filled` are those that the form was filled with, or saved last
  * @param renamed the form's names of fields that the server calls otherwise
  */
 export function useApiForm<V extends Record<string, unknown>>({
@@ -42,26 +44,33 @@ export function useApiForm<V extends Record<string, unknown>>({
   renamed = {},
 }: {
   initialValues: V;
-  save: (values: V) => Promise<unknown>;
+  save: (values: V, filled: V) => Promise<unknown>;
   validate?: FormValidateInput<V>;
   renamed?: Record<string, string>;
 }): ApiForm<V> {
   const form = useForm<V>({ initialValues, ...(validate && { validate }) });
+  const filled = useRef(initialValues);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const fail = (error: unknown) => setProblem(showFields(error, form, renamed));
-  const onSubmit = form.onSubmit(async (values) => {
+  const run = async (work: () => Promise<unknown>) => {
     setBusy(true);
     setProblem(null);
     try {
-      await save(values);
+      await work();
     } catch (error) {
       fail(error);
     } finally {
       setBusy(false);
     }
-  });
-  return { form, onSubmit, busy, problem, fail };
+  };
+  const onSubmit = form.onSubmit((values) =>
+    run(async () => {
+      await save(values, filled.current);
+      filled.current = structuredClone(values);
+    }),
+  );
+  return { form, onSubmit, busy, problem, run, fail };
 }
 
 /** Puts the errors of fields beside them. @returns what is left to be shown */

@@ -39,7 +39,7 @@ export function JobProgress({ id, label, onEnd }: Props) {
     <div>
       <Text fz="sm" component="div">
         {label} <Status is={STATES[job.data.state]}>{t(`job.${job.data.state}`)}</Status>
-        {part !== null && ` ${t('job.of', { done: progress.done, total: progress.total })}`}
+        {part !== null && ` ${t('job.of', { done: progress.done ?? 0, total: progress.total })}`}
       </Text>
       {(job.data.state === 'running' || job.data.state === 'waiting') && (
         <Progress value={part ?? 100} animated={part === null} aria-label={label} mt={4} />

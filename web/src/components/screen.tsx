@@ -1,9 +1,12 @@
 import '@mantine/core/styles.layer.css';
 import { Group, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { bootstrapOptions } from '~/session/session';
 import { AppLink } from './app-link';
 import classes from './screen.module.css';
+import { useTitle } from './use-title';
 
 export interface Crumb {
   label: string;
@@ -29,9 +32,8 @@ interface Props {
 /** The frame of every screen: way, title, actions, content. */
 export function Screen({ title, isName = false, crumbs = [], actions, tabs, about, children }: Props) {
   const { t } = useTranslation('shell');
-  useEffect(() => {
-    document.title = `${title} · Zoneward`;
-  }, [title]);
+  const { data } = useQuery({ ...bootstrapOptions, enabled: false });
+  useTitle(title, data?.settings.site_name);
   return (
     <>
       <header className={classes.head} data-tabs={tabs !== undefined || undefined}>

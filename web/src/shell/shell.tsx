@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { forgetCalls } from '~/api/calls';
 import { useEventStream } from '~/api/events';
 import { Loading } from '~/components/state-block';
+import { loadAllWords } from '~/i18n';
 import { useEnded } from '~/session/ended';
 import { useBootstrap } from '~/session/session';
 import { Banner } from './banner';
@@ -38,6 +39,7 @@ function useLoadedAhead(): void {
   const router = useRouter();
   useEffect(() => {
     const timer = setTimeout(async () => {
+      await loadAllWords();
       for (const load of Object.values(PARTS)) await load().catch(() => undefined);
       for (const route of Object.values(router.routesById)) await router.loadRouteChunk(route)?.catch(() => undefined);
     }, QUIET_MS);

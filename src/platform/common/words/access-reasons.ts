@@ -30,7 +30,7 @@ export const ACCESS_REASONS = {
     '会话刚刚已结束，请重新登录',
   ),
   api_token_invalid: say('unauthenticated', 'Invalid or expired token', 'API 令牌无效或已过期'),
-  ticket_ended: say('unauthenticated', 'The credential of the ticket has ended', '该票据所依据的凭证已失效'),
+  ticket_ended: say('unauthenticated', 'The credential of the ticket has ended', '该票据所依据的凭据已失效'),
   ticket_unknown: say(
     'unauthenticated',
     'The ticket is unknown, used or over: ask for another one',

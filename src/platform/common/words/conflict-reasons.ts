@@ -54,7 +54,7 @@ export const CONFLICT_REASONS = {
   list_needs_force: say(
     'conflict',
     'A list of changes is not done (change set {change_set}): cancel it, or use ?force=true to have it cancelled',
-    '有一个更改列表尚未完成（变更集 {change_set}）：请取消它，或使用 ?force=true 将其取消',
+    '有一个变更集尚未完成（{change_set}）：请取消它，或使用 ?force=true 将其取消',
   ),
   tunnel_needs_force: say(
     'conflict',

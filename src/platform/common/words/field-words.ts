@@ -64,7 +64,7 @@ const BY_CODE: Record<FieldCode, string> = {
   read_only: '不能修改',
   duplicate: '已经存在',
   conflict: '与其他字段或已有内容冲突',
-  unsupported: '服务商不支持',
+  unsupported: '提供商不支持',
   wrong: '不正确',
 };
 

@@ -20,7 +20,7 @@ export const SERVICE_REASONS = {
   internal: say('internal', 'Internal error', '内部错误'),
   backup_failed: say('internal', 'The backup failed: {why}', '备份失败：{why}'),
 
-  provider_auth: say('provider', '{words}', '提供商拒绝了凭证：{words}'),
+  provider_auth: say('provider', '{words}', '提供商拒绝了凭据：{words}'),
   provider_not_found: say('provider', '{words}', '提供商处不存在：{words}'),
   provider_rate_limit: say('provider', '{words}', '提供商限制了请求频率：{words}'),
   provider_rejected: say('provider', '{words}', '提供商拒绝了请求：{words}'),

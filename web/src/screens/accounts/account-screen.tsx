@@ -126,7 +126,7 @@ function Details({ account, sync }: { account: Account; sync: Sync }) {
           </dd>
         </dl>
         <Section title={t('settings.title')}>
-          <SettingsForm key={`${account.name} ${account.team_id}`} account={account} />
+          <SettingsForm key={account.id} account={account} />
         </Section>
         <Section title={t('credentials.title')}>
           <Loaded query={providers}>

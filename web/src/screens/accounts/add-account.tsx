@@ -47,7 +47,6 @@ function AddForm({ provider, onOther }: { provider: Provider; onOther: () => voi
   const save = async (check: boolean) => {
     const { credentials: typed, ...rest } = form.getValues();
     const filled = fields.filter(({ key }) => typed[key]).map(({ key }) => [key, typed[key]]);
-    setRefused(false);
     try {
       const body = { ...rest, provider: kind, credentials: Object.fromEntries(filled) };
       const { data } = await client.POST('/api/accounts', { body, params: { query: { check } } });
@@ -65,7 +64,7 @@ function AddForm({ provider, onOther }: { provider: Provider; onOther: () => voi
       throw besideFields(error, fields, (key) => Boolean(typed[key]));
     }
   };
-  const { form, onSubmit, busy, problem, fail } = useApiForm({
+  const { form, onSubmit, busy, problem, run } = useApiForm({
     initialValues: {
       name: label,
       remark: '',
@@ -113,7 +112,7 @@ function AddForm({ provider, onOther }: { provider: Provider; onOther: () => voi
         </Section>
         <FormEnd busy={busy} problem={problem} verb={t('add.verb')}>
           {isRefused && (
-            <Button variant="default" onClick={() => save(false).catch(fail)}>
+            <Button variant="default" loading={busy} onClick={() => void run(() => save(false))}>
               {t('add.unchecked')}
             </Button>
           )}

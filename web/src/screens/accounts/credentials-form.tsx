@@ -32,7 +32,6 @@ export function CredentialsForm({ account, provider }: { account: Account; provi
   for (const { key, secret } of fields) initial[key] = secret ? undefined : (kept[key] ?? '');
   const save = async (check: boolean) => {
     const { credentials: typed } = form.getValues();
-    setRefused(false);
     try {
       const body = { credentials: changesOf(fields, typed, kept) as Record<string, never> };
       await client.PUT('/api/accounts/{id}', { params: { path: { id }, query: { check } }, body });
@@ -44,7 +43,7 @@ export function CredentialsForm({ account, provider }: { account: Account; provi
       throw besideFields(error, fields, (key) => Boolean(typed[key]) || isSet(key));
     }
   };
-  const { form, onSubmit, busy, problem, fail } = useApiForm({
+  const { form, onSubmit, busy, problem, run } = useApiForm({
     initialValues: { credentials: initial },
     save: () => save(true),
   });
@@ -62,7 +61,7 @@ export function CredentialsForm({ account, provider }: { account: Account; provi
       {isChanged && (
         <FormEnd busy={busy} problem={problem} verb={t('credentials.verb')}>
           {isRefused && (
-            <Button variant="default" onClick={() => save(false).catch(fail)}>
+            <Button variant="default" loading={busy} onClick={() => void run(() => save(false))}>
               {t('credentials.unchecked')}
             </Button>
           )}

@@ -2,6 +2,7 @@ import { Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { invalidate } from '~/api/query';
+import { changed } from '~/components/changed';
 import { FormEnd, useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import { AccountFields } from './account-fields';
@@ -13,10 +14,11 @@ export function SettingsForm({ account }: { account: Account }) {
   const { id, name, remark, team_id, sync_interval_minutes } = account;
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { name, remark, team_id, sync_interval_minutes },
-    save: async (body) => {
+    save: async (values, filled) => {
+      const body = changed(values, filled);
       await client.PUT('/api/accounts/{id}', { params: { path: { id } }, body });
       await invalidate('/api/accounts', '/api/dashboard');
-      notifyDone(t('settings.saved', { name: body.name }));
+      notifyDone(t('settings.saved', { name: values.name }));
     },
   });
   return (

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useEvent } from '~/api/events';
 import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
+import { Failure, Loading } from '~/components/state-block';
 import { Status } from '~/components/status';
 import classes from './accounts.module.css';
 
@@ -42,7 +43,7 @@ export function SyncProgress({ job, onEnd }: { job: number; onEnd: () => void })
   useEffect(() => {
     if (ended) onEnd();
   }, [ended]);
-  if (!data) return null;
+  if (!data) return query.error ? <Failure error={query.error} retry={query.refetch} /> : <Loading lines={2} />;
   const progress = (ended ? data.progress : (told ?? data.progress)) as unknown as Zones | null;
   if (ended)
     return (

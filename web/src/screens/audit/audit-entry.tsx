@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
 import { AppLink } from '~/components/app-link';
 import { Copy } from '~/components/copy';
+import { differenceOf } from '~/components/difference';
 import { Facts } from '~/components/rows';
 import { Screen, Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
@@ -10,7 +11,6 @@ import { Status } from '~/components/status';
 import { Time } from '~/components/time';
 import classes from './audit.module.css';
 import { Actor } from './audit-list';
-import { differenceOf } from './difference';
 
 /** One entry: who did what, and each field before and after. */
 export function AuditEntry({ id }: { id: number }) {

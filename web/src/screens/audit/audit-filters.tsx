@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Select, TextInput } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
+import { useTypedFilter } from '~/components/use-typed-filter';
 import { type Filters, NARROWING } from './use-filters';
 
 interface Props {
@@ -9,25 +9,9 @@ interface Props {
   set: (change: Partial<Filters>) => void;
 }
 
-const TYPING_MS = 350;
-
-/** A text that follows what is typed once the typing pauses. */
-function usePaused(value: string, tell: (value: string) => void): [string, (value: string) => void] {
-  const [text, setText] = useState(value);
-  const latest = useRef(tell);
-  latest.current = tell;
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => latest.current(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text, value]);
-  return [text, setText];
-}
-
 function TextFilter({ of, filters, set, width = 130 }: Props & { of: 'user' | 'domain' | 'ip'; width?: number }) {
   const { t } = useTranslation('audit');
-  const [text, setText] = usePaused(filters[of], (value) => set({ [of]: value, until: '' }));
+  const [text, setText] = useTypedFilter(filters[of], (value) => set({ [of]: value, until: '' }));
   return (
     <TextInput
       size="xs"
@@ -45,7 +29,7 @@ function TextFilter({ of, filters, set, width = 130 }: Props & { of: 'user' | 'd
 export function AuditFilters({ filters, set }: Props) {
   const { t } = useTranslation('audit');
   const meta = $api.useQuery('get', '/api/meta', {}, { staleTime: Number.POSITIVE_INFINITY });
-  const [action, setAction] = usePaused(filters.action, (value) => set({ action: value, until: '' }));
+  const [action, setAction] = useTypedFilter(filters.action, (value) => set({ action: value, until: '' }));
   const isNarrowed = NARROWING.some((name) => filters[name] !== '');
   const day = (name: 'start_date' | 'end_date') => (
     <TextInput

@@ -20,7 +20,6 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
   const [isContested, setContested] = useState(false);
   const save = async (force: boolean) => {
     const { name, account_id, remark, create } = form.getValues();
-    setContested(false);
     try {
       const { data } = await client.POST('/api/domains', {
         params: { query: force ? { force } : {} },
@@ -34,7 +33,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
       throw error;
     }
   };
-  const { form, onSubmit, busy, problem, fail } = useApiForm({
+  const { form, onSubmit, busy, problem, run } = useApiForm({
     initialValues: { name: '', account_id: null as number | null, remark: '', create: false },
     validate: { account_id: (id) => (id === null ? t('add.chooseAccount') : null) },
     save: () => save(false),
@@ -78,7 +77,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
         </Stack>
         <FormEnd busy={busy} problem={problem} verb={t('add.verb')}>
           {isContested && (
-            <Button variant="default" onClick={() => save(true).catch(fail)}>
+            <Button variant="default" loading={busy} onClick={() => void run(() => save(true))}>
               {t('add.force')}
             </Button>
           )}

@@ -1,7 +1,8 @@
 import { Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useTitle } from '~/components/use-title';
 import { chooseLanguage, LANGUAGES, type Language } from '~/i18n';
 import { siteOptions } from '~/session/session';
 import { Banner } from '~/shell/banner';
@@ -21,9 +22,7 @@ export function EntryFrame({ title, text, wide = false, children }: Props) {
   const { i18n } = useTranslation('session');
   const { data: site } = useQuery(siteOptions);
   const image = site?.background_image;
-  useEffect(() => {
-    document.title = `${title} · Zoneward`;
-  }, [title]);
+  useTitle(title, site?.name);
   return (
     <div className={classes.page} style={image ? { backgroundImage: `url("${image}")` } : undefined}>
       <Banner />

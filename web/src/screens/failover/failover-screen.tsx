@@ -44,9 +44,7 @@ export function FailoverScreen() {
           <Loaded query={query}>
             {(failover) => {
               const { rules, enabled } = failover;
-              const rule = rules.find(({ id }) => String(id) === edited);
-              if (edited && (rule || edited === 'new'))
-                return <RuleEditor key={edited} failover={failover} rule={rule} onEnd={() => edit('')} />;
+              if (edited) return <RuleEditor key={edited} id={edited} onEnd={() => edit('')} />;
               if (!rules.length)
                 return (
                   <Empty

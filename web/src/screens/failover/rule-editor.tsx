@@ -1,10 +1,25 @@
 import { Button, Checkbox, Group, NativeSelect, NumberInput, Stack, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Tagged } from '~/api/tagged';
+import { changed } from '~/components/changed';
+import { DateTimeField } from '~/components/date-time-field';
 import { FormEnd, useApiForm } from '~/components/form';
 import { Section } from '~/components/screen';
+import { Empty, Loaded } from '~/components/state-block';
+import { Theirs } from '~/components/theirs';
 import { useDomainId } from '~/screens/domains/domain-frame';
 import classes from './failover.module.css';
-import { type Failover, inputOf, type Rule, type RuleInput, saveRules } from './rule';
+import {
+  type Failover,
+  inputOf,
+  ofRule,
+  putRules,
+  type Rule,
+  type RuleInput,
+  rulesChanged,
+  useTaggedFailover,
+} from './rule';
 
 const TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const;
 const KINDS = ['https', 'http', 'tcp'] as const;
@@ -12,11 +27,6 @@ const NUMBERS = ['interval_s', 'timeout_s', 'fall', 'rise'] as const;
 const RENAMED = { 'check.expect_status': 'expect_status', 'check.expect_body': 'expect_body' };
 
 const valuesOf = (text: string) => text.split(/[\s,]+/).filter(Boolean);
-/** as `datetime-local` fields have it */
-const localOf = (iso: string) => {
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
 const numberOf = (value: number | string) => (value === '' ? null : Number(value));
 
 function formOf(rule: Rule | undefined) {
@@ -40,18 +50,23 @@ function formOf(rule: Rule | undefined) {
     auto_switch_back: rule?.auto_switch_back ?? true,
     notify: rule?.notify ?? true,
     max_switches_per_hour: (rule?.max_switches_per_hour ?? 6) as number | string,
-    maintenance: (rule?.maintenance ?? []).map(({ start_time: start, end_time: end }) => ({
-      start_time: localOf(start),
-      end_time: localOf(end),
-    })),
+    maintenance: rule?.maintenance ?? [],
   };
 }
 type Values = ReturnType<typeof formOf>;
 
-function ruleOf(values: Values, rule: Rule | undefined): RuleInput {
+/** @param rule as it is there now */
+function ruleOf(values: Values, filled: Values, rule: Rule | undefined): RuleInput {
+  const [mine, before] = [inputFrom(values), inputFrom(filled)];
+  if (!rule) return mine;
+  // what others have changed of it meanwhile stays
+  const check = { ...rule.check, ...changed(mine.check, before.check) };
+  return { ...inputOf(rule), ...changed(mine, before), check };
+}
+
+function inputFrom(values: Values): RuleInput {
   const isHttp = values.kind !== 'tcp';
   return {
-    ...(rule && { id: rule.id, version: rule.version, hold: rule.hold }),
     host: values.host.trim(),
     type: values.type,
     ...(values.line && { line: values.line }),
@@ -69,40 +84,59 @@ function ruleOf(values: Values, rule: Rule | undefined): RuleInput {
     auto_switch_back: values.auto_switch_back,
     notify: values.notify,
     max_switches_per_hour: numberOf(values.max_switches_per_hour),
-    maintenance: values.maintenance
-      .filter(({ start_time: start, end_time: end }) => start && end)
-      .map(({ start_time: start, end_time: end }) => ({
-        start_time: new Date(start).toISOString(),
-        end_time: new Date(end).toISOString(),
-      })),
+    maintenance: values.maintenance,
   };
 }
 
 interface Props {
-  failover: Failover & { etag: string };
-  /** left out: a new one */
-  rule: Rule | undefined;
+  /** of the rule, or `new` */
+  id: string;
   onEnd: () => void;
 }
 
-/** Makes a rule, or changes one. */
-export function RuleEditor({ failover, rule, onEnd }: Props) {
+/** Makes a rule, or changes one. What others do to the rules meanwhile is told, and nothing that was typed is lost. */
+export function RuleEditor({ id, onEnd }: Props) {
+  const query = useTaggedFailover(useDomainId());
+  return (
+    <Loaded query={query}>
+      {(tagged) => (
+        <>
+          <Theirs of={tagged} />
+          <Editor key={tagged.generation} id={id} tagged={tagged} onEnd={onEnd} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Editor({ id, tagged, onEnd }: Props & { tagged: Tagged<Failover> }) {
   const { t } = useTranslation(['failover', 'common']);
   const domain = useDomainId();
+  const { value: failover, save } = tagged;
+  const now = failover.rules.find((one) => String(one.id) === id);
+  // as it was when the editor was opened
+  const [rule] = useState(now);
+  const needed = (time: string) => (time ? null : t('editor.timeNeeded'));
   const { form, onSubmit, busy, problem } = useApiForm<Values>({
     initialValues: formOf(rule),
+    validate: { maintenance: { start_time: needed, end_time: needed } },
     renamed: {
       ...RENAMED,
       ...Object.fromEntries(['kind', 'port', 'path', 'verify_tls', ...NUMBERS].map((key) => [`check.${key}`, key])),
     },
-    save: async (values) => {
-      const next = ruleOf(values, rule);
-      const at = rule ? failover.rules.indexOf(rule) : failover.rules.length;
-      const rules = failover.rules.map((one) => (one === rule ? next : inputOf(one)));
-      if (!rule) rules.push(next);
+    save: async (values, filled) => {
+      const next = ruleOf(values, filled, now);
+      const at = now ? failover.rules.indexOf(now) : failover.rules.length;
+      const rules = failover.rules.map(inputOf).toSpliced(at, 1, next);
       // the first rule is meant to be checked
       const enabled = failover.enabled || failover.rules.length === 0;
-      await saveRules(domain, { ...failover, enabled, rules }, at);
+      try {
+        await save((headers) => putRules(domain, { enabled, rules }, headers));
+      } catch (error) {
+        throw ofRule(error, at);
+      } finally {
+        await rulesChanged();
+      }
       onEnd();
     },
   });
@@ -117,6 +151,8 @@ export function RuleEditor({ failover, rule, onEnd }: Props) {
       {...form.getInputProps(key)}
     />
   );
+  if (id !== 'new' && !rule)
+    return <Empty title={t('gone')} action={<Button onClick={onEnd}>{t('toRules')}</Button>} />;
   return (
     <form onSubmit={onSubmit} className={classes.form}>
       <Section title={rule ? t('editor.title', { name: `${rule.host} ${rule.type}` }) : t('editor.new')}>
@@ -222,16 +258,8 @@ export function RuleEditor({ failover, rule, onEnd }: Props) {
           {maintenance.map((_, i) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: windows have nothing else to be told by
             <Group key={i} gap="sm" align="flex-end">
-              <TextInput
-                type="datetime-local"
-                label={t('field.start_time')}
-                {...form.getInputProps(`maintenance.${i}.start_time`)}
-              />
-              <TextInput
-                type="datetime-local"
-                label={t('field.end_time')}
-                {...form.getInputProps(`maintenance.${i}.end_time`)}
-              />
+              <DateTimeField label={t('field.start_time')} {...form.getInputProps(`maintenance.${i}.start_time`)} />
+              <DateTimeField label={t('field.end_time')} {...form.getInputProps(`maintenance.${i}.end_time`)} />
               <Button
                 variant="subtle"
                 h={36}

@@ -1,10 +1,9 @@
-import { Button, Group, Select, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { $api, listOptions } from '~/api/query';
+import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
+import { RemoteSelect } from '~/components/remote-select';
 import { Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { type Meaning, Status } from '~/components/status';
@@ -27,43 +26,37 @@ const SERVERS: Record<Schemas['ServerView']['status'], Meaning> = {
   unreachable: 'bad',
 };
 
+/** of a value in the list */
+const LONGEST = 60;
+
 /** Whether a record is live: what each name server and each resolver answers for its set. */
 export function Propagation() {
-  const { t } = useTranslation(['health', 'common']);
+  const { t } = useTranslation('health');
   const domain = useDomainId();
   const path = { domain_id: String(domain) };
-  const [typed, setTyped] = useState('');
-  const [keyword] = useDebouncedValue(typed, 300);
-  const [record, setRecord] = useState<string | null>(null);
-  const records = useQuery(
-    listOptions('/api/domains/{domain_id}/records', { path, query: { page: 1, limit: 20, keyword } }),
-  );
-  const options = (records.data?.rows ?? []).map(({ id, unicode_host: host, type, value }) => ({
-    value: String(id),
-    label: `${host} ${type} ${value.length > 60 ? `${value.slice(0, 60)}…` : value}`,
-  }));
+  const [record, setRecord] = useState<number | null>(null);
   const live = $api.useQuery(
     'get',
     '/api/domains/{domain_id}/records/{record_id}/propagation',
-    { params: { path: { ...path, record_id: Number(record) } } },
+    { params: { path: { ...path, record_id: record ?? 0 } } },
     { enabled: record !== null, staleTime: 0, refetchOnWindowFocus: false },
   );
   return (
     <Section title={t('propagation.title')}>
       <Group gap="xs" align="flex-end" mb="sm">
-        <Select
+        <RemoteSelect
+          of="/api/domains/{domain_id}/records"
+          path={path}
           label={t('propagation.record')}
+          labelOf={({ unicode_host: host, type, value }) =>
+            `${host} ${type} ${value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value}`
+          }
           w={420}
           maw="100%"
           size="sm"
-          data={options}
           value={record}
           onChange={setRecord}
-          searchable
           comboboxProps={{ withinPortal: false }}
-          onSearchChange={setTyped}
-          filter={(input) => input.options}
-          nothingFoundMessage={t('common:nothingFound')}
         />
         {record !== null && (
           <Button variant="default" h={36} loading={live.isFetching} onClick={() => void live.refetch()}>

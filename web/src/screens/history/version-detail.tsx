@@ -55,8 +55,16 @@ export function VersionDetail({ version }: { version: number }) {
             {t('asItIs', { version })}
           </Text>
         )}
-        <Loaded query={query} lines={4}>
-          {({ rows }) => <Head row={rows.find((row) => row.version === version)} last={last} />}
+        <Loaded query={newest} lines={4}>
+          {() =>
+            last === undefined ? (
+              <Head row={undefined} last={last} />
+            ) : (
+              <Loaded query={query} lines={4}>
+                {({ rows }) => <Head row={rows.find((row) => row.version === version)} last={last} />}
+              </Loaded>
+            )
+          }
         </Loaded>
       </Section>
       <Section

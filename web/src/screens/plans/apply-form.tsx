@@ -1,8 +1,9 @@
 import { Button, Group, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { ApiError } from '~/api/errors';
+import { newKey } from '~/api/new-key';
 import { ErrorText } from '~/components/error-text';
 import { Section } from '~/components/screen';
 import { Role, useMay } from '~/session/session';
@@ -32,6 +33,7 @@ export function ApplyForm({ id, guards, comment, total, onStale }: Props) {
   const [override, setOverride] = useState('');
   const [busy, setBusy] = useState<'apply' | 'discard' | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const sent = useRef<{ wish: string; key: string } | null>(null);
   const all = [...guards, ...met.filter(({ key }) => !guards.some((guard) => guard.key === key))];
   const isFrozen = error instanceof ApiError && error.status === 423;
   const left = keysToName(all).filter((key) => !named.has(key));
@@ -42,6 +44,8 @@ export function ApplyForm({ id, guards, comment, total, onStale }: Props) {
     try {
       await work();
     } catch (failure) {
+      // it was answered: to try again is another wish
+      if (failure instanceof ApiError) sent.current = null;
       const differences = differencesOf(failure);
       if (differences) onStale(differences);
       else setError(failure);
@@ -56,7 +60,11 @@ export function ApplyForm({ id, guards, comment, total, onStale }: Props) {
     event.preventDefault();
     const query = { wait: 5, ...(isFrozen && override && { override }) };
     const body = { force: [...named], comment: words } as { force: Guard['key'][]; comment: string };
-    void run('apply', () => client.POST('/api/plans/{id}/apply', { params: { path: { id }, query }, body }));
+    // the same wish sent twice, as after an answer that was lost, is carried out once
+    const wish = JSON.stringify([query, body]);
+    if (sent.current?.wish !== wish) sent.current = { wish, key: newKey() };
+    const params = { path: { id }, query, header: { 'Idempotency-Key': sent.current.key } };
+    void run('apply', () => client.POST('/api/plans/{id}/apply', { params, body }));
   };
   return (
     <form onSubmit={apply} className={classes.form}>

@@ -27,7 +27,14 @@ export function Decision({ plan, onStale }: Props) {
   const [error, setError] = useState<unknown>(null);
   const isMine = plan.created_by.user_id === me.id;
   const { role, team_id: team, user_ids: users } = approval?.by ?? {};
-  const isNamed = (role && me.role >= role) || team || users?.includes(me.id);
+  // who is not in the team may see it all the same, as administrators do
+  const { data: named } = $api.useQuery(
+    'get',
+    '/api/teams/{id}',
+    { params: { path: { id: team ?? 0 } } },
+    { enabled: Boolean(team), retry: false },
+  );
+  const isNamed = (role && me.role >= role) || named?.my_role || users?.includes(me.id);
   const mayDecide = Boolean(isNamed) && (!isMine || approval?.own === true);
   const run = async (what: string, work: () => Promise<unknown>) => {
     setBusy(what);

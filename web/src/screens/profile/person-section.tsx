@@ -4,12 +4,14 @@ import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { $api, invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
+import { changed } from '~/components/changed';
 import { ErrorText } from '~/components/error-text';
 import { FormEnd, useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import { Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { Status } from '~/components/status';
+import { zones } from '~/components/zoned';
 import { chooseLanguage, LANGUAGES, type Language } from '~/i18n';
 import { useBootstrap } from '~/session/session';
 import { useFresh } from './fresh';
@@ -17,7 +19,7 @@ import { useFresh } from './fresh';
 type Profile = components['schemas']['ProfileView'];
 type Theme = Profile['theme'];
 
-const ZONES = Intl.supportedValuesOf('timeZone');
+const ZONES = zones();
 const THEMES: Theme[] = ['auto', 'light', 'dark'];
 
 /** Name, address, language, colour scheme, time zone. */
@@ -45,10 +47,10 @@ function PersonForm({ profile }: { profile: Profile }) {
       theme: profile.theme,
       timezone: profile.timezone,
     },
-    save: async ({ email, email_code, ...rest }) => {
+    save: async ({ email, email_code, ...rest }, { email: _, email_code: __, ...filled }) => {
       const address = email.trim() || null;
       const code = address && email_code.trim() ? { email_code: email_code.trim() } : {};
-      const body = { ...rest, ...(address !== profile.email && { email: address }), ...code };
+      const body = { ...changed(rest, filled), ...(address !== profile.email && { email: address }), ...code };
       if ((await fresh(() => client.PUT('/api/security/profile', { body }))) === null) return;
       setColorScheme(rest.theme);
       await chooseLanguage(rest.language);

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Dialog } from '~/components/dialog';
 import { FormEnd, useApiForm } from '~/components/form';
-import { type Found, planForAll, type RecordsSet, type Search } from './change';
+import { type Found, MOST_GATHERED, planForAll, type RecordsSet, type Search } from './change';
 
 const ACTIONS = ['value', 'ttl', 'disable', 'enable', 'remark', 'priority', 'weight', 'proxied', 'delete'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -42,6 +42,11 @@ export function ChangeDialog({ opened, onClose, search, chosen, count }: Props) 
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { action: 'value' as Action, text: '', number: '' as number | string, isOn: false, comment: '' },
     validate: {
+      // a condition can say what all records become, not that they go
+      action: (value) =>
+        value === 'delete' && chosen.length === 0 && count > MOST_GATHERED
+          ? t('change.tooMany', { count: MOST_GATHERED })
+          : null,
       number: (value, { action }) =>
         ['ttl', 'priority', 'weight'].includes(action) && value === '' ? t('change.needed') : null,
       text: (value, { action }) => (action === 'value' && !value.trim() ? t('change.needed') : null),

@@ -30,10 +30,10 @@ export const queryOf = ({ keyword, host, type, value, domain, account, enabled }
 export const isCondition = ({ keyword, domain, account, enabled, host, type, value }: Search): boolean =>
   !(keyword || domain || account || enabled) && Boolean(host || type || value);
 
-/** All records that are found, page by page. */
+/** All records that are found, page by page: who asks sees to it that they are no more than `MOST_GATHERED`. */
 export async function gather(search: Search): Promise<Found[]> {
   const found: Found[] = [];
-  for (let page = 1; found.length < MOST_GATHERED; page++) {
+  for (let page = 1; ; page++) {
     const query = { ...queryOf(search), page, limit: PAGE };
     const { data } = await client.GET('/api/records', { params: { query } });
     const { list, total } = data as Schemas['FoundRecordList'];

@@ -1,12 +1,8 @@
-import { NativeSelect, Select, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { listOptions } from '~/api/query';
+import { RemoteSelect } from '~/components/remote-select';
+import { useTypedFilter } from '~/components/use-typed-filter';
 import { Role, useMay } from '~/session/session';
-
-const TYPING_MS = 300;
 
 export interface Filters extends Record<string, string> {
   host: string;
@@ -32,7 +28,18 @@ export function SearchFilters({ of, set }: Props) {
       {(['host', 'type', 'value', 'domain'] as const).map((key) => (
         <Typed key={key} label={t(`filter.${key}`)} value={of[key]} onChange={(text) => set({ [key]: text })} />
       ))}
-      {mayAccounts && <AccountFilter value={of.account} onChange={(account) => set({ account })} />}
+      {mayAccounts && (
+        <RemoteSelect
+          of="/api/accounts"
+          size="xs"
+          w={170}
+          aria-label={t('filter.account')}
+          placeholder={t('filter.account')}
+          clearable
+          value={Number(of.account) || null}
+          onChange={(id) => set({ account: id === null ? '' : String(id) })}
+        />
+      )}
       <NativeSelect
         size="xs"
         aria-label={t('filter.enabled')}
@@ -50,23 +57,7 @@ export function SearchFilters({ of, set }: Props) {
 
 /** A filter that is typed: asks when the typing pauses. */
 function Typed({ label, value, onChange }: { label: string; value: string; onChange: (text: string) => void }) {
-  const [text, setText] = useState(value);
-  const latest = useRef(onChange);
-  latest.current = onChange;
-  const given = useRef(value);
-  // a link, or the way back, may set it, too
-  useEffect(() => {
-    if (value !== given.current) setText(value);
-    given.current = value;
-  }, [value]);
-  useEffect(() => {
-    if (text === given.current) return;
-    const timer = setTimeout(() => {
-      given.current = text;
-      latest.current(text.trim());
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useTypedFilter(value, onChange);
   return (
     <TextInput
       size="xs"
@@ -77,34 +68,6 @@ function Typed({ label, value, onChange }: { label: string; value: string; onCha
       spellCheck={false}
       autoComplete="off"
       onChange={(event) => setText(event.currentTarget.value)}
-    />
-  );
-}
-
-function AccountFilter({ value, onChange }: { value: string; onChange: (account: string) => void }) {
-  const { t } = useTranslation(['search', 'common']);
-  const [typed, setTyped] = useState('');
-  const [keyword] = useDebouncedValue(typed, TYPING_MS);
-  const query = useQuery(listOptions('/api/accounts', { query: { page: 1, limit: 20, keyword } }));
-  const data = (query.data?.rows ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
-  // the chosen one may be on another page
-  const known = !value || data.some((one) => one.value === value) ? data : [{ value, label: `#${value}` }, ...data];
-  return (
-    <Select
-      size="xs"
-      w={170}
-      aria-label={t('filter.account')}
-      placeholder={t('filter.account')}
-      data={known}
-      value={value || null}
-      onChange={(account) => onChange(account ?? '')}
-      searchable
-      comboboxProps={{ withinPortal: false }}
-      clearable
-      clearButtonProps={{ 'aria-label': t('common:clear') }}
-      onSearchChange={setTyped}
-      filter={({ options }) => options}
-      nothingFoundMessage={t('common:nothingFound')}
     />
   );
 }

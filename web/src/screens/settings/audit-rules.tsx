@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, MultiSelect, NumberInput, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
@@ -10,8 +10,9 @@ import { Row, Rows } from '~/components/rows';
 import { Section } from '~/components/screen';
 import { Empty } from '~/components/state-block';
 import { Status } from '~/components/status';
+import { Theirs } from '~/components/theirs';
 import { errorOf } from './general';
-import { type Given, SettingsSection } from './section';
+import { type Given, placeOf, SettingsSection } from './section';
 import classes from './settings.module.css';
 
 type View = components['schemas']['AuditRules'];
@@ -23,7 +24,7 @@ export function AuditRulesSettings() {
     <SettingsSection path="/api/settings/audit-rules">
       {(given) => (
         <>
-          <Retention {...given} />
+          <Retention key={`${given.tagged.generation} ${given.value.retention_days}`} {...given} />
           <Rules {...given} />
         </>
       )}
@@ -49,13 +50,14 @@ function Retention({ value, save }: Given<View>) {
   );
 }
 
-function Rules({ value, save }: Given<View>) {
+function Rules({ value, save, tagged }: Given<View>) {
   const { t } = useTranslation('settings');
   const { rules } = value;
-  const [edited, setEdited] = useState<number | null>(null);
+  // what others save may have moved it, or taken it away
+  const [edited, setEdited] = useState<Rule | 'new' | null>(null);
   const [removed, setRemoved] = useState<Rule | null>(null);
   const add = (
-    <Button variant="default" onClick={() => setEdited(rules.length)}>
+    <Button variant="default" onClick={() => setEdited('new')}>
       {t('rules.add')}
     </Button>
   );
@@ -63,7 +65,7 @@ function Rules({ value, save }: Given<View>) {
     <Section title={t('rules.title')} actions={rules.length > 0 && add}>
       {rules.length === 0 && <Empty title={t('rules.empty')} text={t('rules.emptyText')} action={add} />}
       <Rows label={t('rules.title')}>
-        {rules.map((rule, i) => (
+        {rules.map((rule) => (
           <Row
             key={rule.id}
             more={[
@@ -76,7 +78,11 @@ function Rules({ value, save }: Given<View>) {
               .join(' · ')}
             actions={
               <>
-                <Button variant="subtle" aria-label={t('changeOne', { name: rule.name })} onClick={() => setEdited(i)}>
+                <Button
+                  variant="subtle"
+                  aria-label={t('changeOne', { name: rule.name })}
+                  onClick={() => setEdited(rule)}
+                >
                   {t('change')}
                 </Button>
                 <Button
@@ -98,10 +104,11 @@ function Rules({ value, save }: Given<View>) {
       </Rows>
       {edited !== null && (
         <RuleDialog
-          rule={rules[edited] ?? null}
-          at={edited}
+          rule={edited === 'new' ? null : edited}
+          at={placeOf(rules, 'id', edited)}
+          notice={<Theirs of={tagged} />}
           onClose={() => setEdited(null)}
-          save={(rule) => save({ rules: rules.toSpliced(edited, 1, rule as Rule) })}
+          save={(rule) => save({ rules: rules.toSpliced(placeOf(rules, 'id', edited), 1, rule as Rule) })}
         />
       )}
       <ConfirmDestructive
@@ -123,11 +130,12 @@ const FIELDS = ['name', 'threshold', 'window_minutes', 'channels'];
 interface DialogProps {
   rule: Rule | null;
   at: number;
+  notice: ReactNode;
   save: (rule: object) => Promise<void>;
   onClose: () => void;
 }
 
-function RuleDialog({ rule, at, save, onClose }: DialogProps) {
+function RuleDialog({ rule, at, notice, save, onClose }: DialogProps) {
   const { t } = useTranslation('settings');
   const channels = $api.useQuery('get', '/api/settings/notifications');
   const { form, onSubmit, busy, problem } = useApiForm({
@@ -157,6 +165,7 @@ function RuleDialog({ rule, at, save, onClose }: DialogProps) {
     <Dialog opened title={rule ? t('changeOne', { name: rule.name }) : t('rules.add')} onClose={onClose}>
       <form onSubmit={onSubmit}>
         <Stack gap="md">
+          {notice}
           <TextInput label={t('name')} data-autofocus {...form.getInputProps('name')} />
           {MATCHES.map((name) => (
             <TextInput

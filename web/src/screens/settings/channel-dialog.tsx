@@ -1,4 +1,5 @@
 import { Checkbox, MultiSelect, Select, Stack, TagsInput, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
 import { Dialog } from '~/components/dialog';
@@ -20,6 +21,8 @@ interface Props {
   channel: Channel | null;
   /** its place in the list, which the errors of the server name */
   at: number;
+  /** what others have saved meanwhile */
+  notice: ReactNode;
   save: (channel: object) => Promise<void>;
   onClose: () => void;
 }
@@ -36,7 +39,7 @@ const renamedAt = (at: number) =>
   );
 
 /** One channel: where notices go, and which. */
-export function ChannelDialog({ channel, at, save, onClose }: Props) {
+export function ChannelDialog({ channel, at, notice, save, onClose }: Props) {
   const { t } = useTranslation('settings');
   const meta = $api.useQuery('get', '/api/meta', {}, { staleTime: Number.POSITIVE_INFINITY });
   const { config } = channel ?? {};
@@ -82,6 +85,7 @@ export function ChannelDialog({ channel, at, save, onClose }: Props) {
     <Dialog opened title={channel ? t('changeOne', { name: channel.name }) : t('channels.add')} onClose={onClose}>
       <form onSubmit={onSubmit} autoComplete="off">
         <Stack gap="md">
+          {notice}
           <TextInput label={t('name')} data-autofocus {...form.getInputProps('name')} />
           <Select
             label={t('channels.type')}

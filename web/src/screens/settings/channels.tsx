@@ -9,9 +9,10 @@ import { Row, Rows } from '~/components/rows';
 import { Section } from '~/components/screen';
 import { Empty } from '~/components/state-block';
 import { Status } from '~/components/status';
+import { Theirs } from '~/components/theirs';
 import { ChannelDialog } from './channel-dialog';
 import { Deliveries } from './deliveries';
-import { type Given, SettingsSection } from './section';
+import { type Given, placeOf, SettingsSection } from './section';
 
 type View = components['schemas']['NotificationsView'];
 export type Channel = components['schemas']['ChannelView'];
@@ -26,14 +27,13 @@ export function ChannelsSettings() {
   );
 }
 
-function Channels({ value, save }: Given<View>) {
+function Channels({ value, save, tagged }: Given<View>) {
   const { t } = useTranslation('settings');
   const { channels } = value;
-  // an index in the list; its length is a new one
-  const [edited, setEdited] = useState<number | null>(null);
+  const [edited, setEdited] = useState<Channel | 'new' | null>(null);
   const [removed, setRemoved] = useState<Channel | null>(null);
   const add = (
-    <Button variant="default" onClick={() => setEdited(channels.length)}>
+    <Button variant="default" onClick={() => setEdited('new')}>
       {t('channels.add')}
     </Button>
   );
@@ -41,21 +41,24 @@ function Channels({ value, save }: Given<View>) {
     <Section title={t('channels.title')} actions={channels.length > 0 && add}>
       {channels.length === 0 && <Empty title={t('channels.empty')} text={t('channels.emptyText')} action={add} />}
       <Rows label={t('channels.title')}>
-        {channels.map((channel, i) => (
+        {channels.map((channel) => (
           <ChannelRow
             key={channel.id}
             channel={channel}
-            onEdit={() => setEdited(i)}
+            onEdit={() => setEdited(channel)}
             onRemove={() => setRemoved(channel)}
           />
         ))}
       </Rows>
       {edited !== null && (
         <ChannelDialog
-          channel={channels[edited] ?? null}
-          at={edited}
+          channel={edited === 'new' ? null : edited}
+          at={placeOf(channels, 'id', edited)}
+          notice={<Theirs of={tagged} />}
           onClose={() => setEdited(null)}
-          save={(channel) => save({ channels: channels.toSpliced(edited, 1, channel as Channel) })}
+          save={(channel) =>
+            save({ channels: channels.toSpliced(placeOf(channels, 'id', edited), 1, channel as Channel) })
+          }
         />
       )}
       <ConfirmDestructive

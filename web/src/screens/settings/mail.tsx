@@ -3,10 +3,11 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import type { components } from '~/api/schema';
+import { changed } from '~/components/changed';
 import { FormEnd, SecretInput, useApiForm } from '~/components/form';
 import { Section } from '~/components/screen';
 import { Status } from '~/components/status';
-import { type Given, SettingsSection, Waiting } from './section';
+import { type Given, keyOf, SettingsSection, Waiting } from './section';
 import classes from './settings.module.css';
 
 type Smtp = components['schemas']['SmtpView'];
@@ -15,7 +16,14 @@ type Smtp = components['schemas']['SmtpView'];
 export function MailSettings() {
   return (
     <>
-      <SettingsSection path="/api/settings/smtp">{(given) => <MailForm {...given} />}</SettingsSection>
+      <SettingsSection path="/api/settings/smtp">
+        {(given) => (
+          <>
+            <Waiting section="smtp" of={given.tagged} />
+            <MailForm key={keyOf(given.tagged)} {...given} />
+          </>
+        )}
+      </SettingsSection>
       <MailTest />
     </>
   );
@@ -33,45 +41,42 @@ function MailForm({ value, save }: Given<Smtp>) {
       password: undefined as string | null | undefined,
       from: value.from,
     },
-    save: ({ password, ...rest }) => save({ ...rest, ...(password !== undefined && { password }) }),
+    save: (values, filled) => save(changed(values, filled)),
   });
   return (
-    <>
-      <Waiting section="smtp" fields={value.waiting} />
-      <form onSubmit={onSubmit} className={classes.form} autoComplete="off">
-        <Checkbox
-          label={t('mail.enabled')}
-          description={t('mail.enabledHint')}
-          {...form.getInputProps('enabled', { type: 'checkbox' })}
-        />
-        <div className={classes.pair}>
-          <TextInput label={t('mail.host')} placeholder="mail.example.com" {...form.getInputProps('host')} />
-          <NumberInput label={t('mail.port')} {...form.getInputProps('port')} />
-        </div>
-        <Select
-          label={t('mail.security')}
-          data={['starttls', 'tls', 'none'].map((name) => ({ value: name, label: t(`mail.securities.${name}`) }))}
-          allowDeselect={false}
-          {...form.getInputProps('security')}
-        />
-        <TextInput
-          label={t('mail.username')}
-          description={t('mail.usernameHint')}
-          autoComplete="off"
-          {...form.getInputProps('username')}
-        />
-        <SecretInput
-          label={t('mail.password')}
-          isSet={value.password_set}
-          clearable
-          value={form.values.password}
-          onChange={(password) => form.setFieldValue('password', password)}
-          error={form.errors.password}
-        />
-        <TextInput label={t('mail.from')} placeholder="Zoneward <dns@example.com>" {...form.getInputProps('from')} />
-        <FormEnd busy={busy} problem={problem} verb={t('common:save')} />
-      </form>
-    </>
+    <form onSubmit={onSubmit} className={classes.form} autoComplete="off">
+      <Checkbox
+        label={t('mail.enabled')}
+        description={t('mail.enabledHint')}
+        {...form.getInputProps('enabled', { type: 'checkbox' })}
+      />
+      <div className={classes.pair}>
+        <TextInput label={t('mail.host')} placeholder="mail.example.com" {...form.getInputProps('host')} />
+        <NumberInput label={t('mail.port')} {...form.getInputProps('port')} />
+      </div>
+      <Select
+        label={t('mail.security')}
+        data={['starttls', 'tls', 'none'].map((name) => ({ value: name, label: t(`mail.securities.${name}`) }))}
+        allowDeselect={false}
+        {...form.getInputProps('security')}
+      />
+      <TextInput
+        label={t('mail.username')}
+        description={t('mail.usernameHint')}
+        autoComplete="off"
+        {...form.getInputProps('username')}
+      />
+      <SecretInput
+        label={t('mail.password')}
+        isSet={value.password_set}
+        clearable
+        value={form.values.password}
+        onChange={(password) => form.setFieldValue('password', password)}
+        error={form.errors.password}
+      />
+      <TextInput label={t('mail.from')} placeholder="Zoneward <dns@example.com>" {...form.getInputProps('from')} />
+      <FormEnd busy={busy} problem={problem} verb={t('common:save')} />
+    </form>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Button, Checkbox, SegmentedControl, Stack, TagsInput, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { BASE } from '~/api/client';
 import type { components } from '~/api/schema';
@@ -12,8 +12,9 @@ import { Row, Rows } from '~/components/rows';
 import { Section } from '~/components/screen';
 import { Empty } from '~/components/state-block';
 import { Status } from '~/components/status';
+import { Theirs } from '~/components/theirs';
 import { errorOf } from './general';
-import { type Given, SettingsSection, Waiting } from './section';
+import { type Given, placeOf, SettingsSection, Waiting } from './section';
 
 type View = components['schemas']['OauthView'];
 type Provider = components['schemas']['OauthProviderView'];
@@ -23,21 +24,21 @@ export function OauthSettings() {
   return <SettingsSection path="/api/settings/oauth">{(given) => <Providers {...given} />}</SettingsSection>;
 }
 
-function Providers({ value, save }: Given<View>) {
+function Providers({ value, save, tagged }: Given<View>) {
   const { t } = useTranslation('settings');
   const { providers, enabled } = value;
-  const [edited, setEdited] = useState<number | null>(null);
+  const [edited, setEdited] = useState<Provider | 'new' | null>(null);
   const [removed, setRemoved] = useState<Provider | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const callback = `${BASE}/oauth/callback`;
   const add = (
-    <Button variant="default" onClick={() => setEdited(providers.length)}>
+    <Button variant="default" onClick={() => setEdited('new')}>
       {t('oauth.add')}
     </Button>
   );
   return (
     <>
-      <Waiting section="oauth" fields={value.waiting} />
+      <Waiting section="oauth" of={tagged} />
       <Section title={t('oauth.title')} actions={providers.length > 0 && add}>
         <Checkbox
           my="sm"
@@ -49,7 +50,7 @@ function Providers({ value, save }: Given<View>) {
         <ErrorText error={problem} />
         {providers.length === 0 && <Empty title={t('oauth.empty')} text={t('oauth.emptyText')} action={add} />}
         <Rows label={t('oauth.title')}>
-          {providers.map((provider, i) => (
+          {providers.map((provider) => (
             <Row
               key={provider.key}
               more={provider.issuer ?? provider.authorization_endpoint}
@@ -58,7 +59,7 @@ function Providers({ value, save }: Given<View>) {
                   <Button
                     variant="subtle"
                     aria-label={t('changeOne', { name: provider.name })}
-                    onClick={() => setEdited(i)}
+                    onClick={() => setEdited(provider)}
                   >
                     {t('change')}
                   </Button>
@@ -83,10 +84,13 @@ function Providers({ value, save }: Given<View>) {
       </Section>
       {edited !== null && (
         <ProviderDialog
-          provider={providers[edited] ?? null}
-          at={edited}
+          provider={edited === 'new' ? null : edited}
+          at={placeOf(providers, 'key', edited)}
+          notice={<Theirs of={tagged} />}
           onClose={() => setEdited(null)}
-          save={(provider) => save({ providers: providers.toSpliced(edited, 1, provider as Provider) })}
+          save={(provider) =>
+            save({ providers: providers.toSpliced(placeOf(providers, 'key', edited), 1, provider as Provider) })
+          }
         />
       )}
       <ConfirmDestructive
@@ -118,11 +122,12 @@ const FIELDS = [
 interface DialogProps {
   provider: Provider | null;
   at: number;
+  notice: ReactNode;
   save: (provider: object) => Promise<void>;
   onClose: () => void;
 }
 
-function ProviderDialog({ provider, at, save, onClose }: DialogProps) {
+function ProviderDialog({ provider, at, notice, save, onClose }: DialogProps) {
   const { t } = useTranslation('settings');
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: {
@@ -158,6 +163,7 @@ function ProviderDialog({ provider, at, save, onClose }: DialogProps) {
     <Dialog opened title={provider ? t('changeOne', { name: provider.name }) : t('oauth.add')} onClose={onClose}>
       <form onSubmit={onSubmit} autoComplete="off">
         <Stack gap="md">
+          {notice}
           <SegmentedControl
             aria-label={t('oauth.kind')}
             data={[

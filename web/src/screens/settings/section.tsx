@@ -1,14 +1,14 @@
-import { Button, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
-import { ApiError } from '~/api/errors';
 import { invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
+import { type Tagged, useTagged } from '~/api/tagged';
 import { ErrorText } from '~/components/error-text';
 import { notifyDone } from '~/components/notify';
 import { Loaded } from '~/components/state-block';
+import { Theirs } from '~/components/theirs';
 import { Role, useMay } from '~/session/session';
 import classes from './settings.module.css';
 
@@ -24,19 +24,14 @@ interface Views {
 }
 type Path = keyof Views;
 
-interface Read<V> {
-  value: V;
-  /** of the section as it was read */
-  etag: string;
-}
-
-type Put = (path: Path, init: object) => Promise<{ data: never; response: Response }>;
+type Put = (path: Path, init: object) => Promise<{ data?: unknown; response: Response }>;
 
 /** What a form of a section gets. */
 export interface Given<V> {
   value: V;
   /** sends a change that counts only if nobody else has saved since; the form then shows what was saved */
   save: (body: object) => Promise<void>;
+  tagged: Tagged<V>;
 }
 
 interface Props<P extends Path> {
@@ -44,44 +39,25 @@ interface Props<P extends Path> {
   children: (given: Given<Views[P]>) => ReactNode;
 }
 
-/** A section of the settings. What is being typed stays, also while others save: then it is said. */
+/** A section of the settings. What is being typed stays, also while others save: then both are shown. */
 export function SettingsSection<P extends Path>({ path, children }: Props<P>) {
   const { t } = useTranslation('settings');
-  const [base, setBase] = useState<Read<Views[P]> | null>(null);
-  const query = useQuery({
-    queryKey: ['get', path, 'tagged'],
-    queryFn: async ({ signal }): Promise<Read<Views[P]>> => {
-      const { data, response } = await client.GET(path as '/api/settings', { signal });
-      return { value: data as Views[P], etag: response.headers.get('etag') ?? '' };
-    },
-  });
+  const query = useTagged<Views[P]>(['get', path, 'tagged'], (signal) =>
+    client.GET(path as '/api/settings', { signal }),
+  );
   return (
     <Loaded query={query} lines={8}>
-      {(latest) => {
-        const shown = base ?? latest;
-        if (!base) queueMicrotask(() => setBase((before) => before ?? latest));
+      {(tagged) => {
+        const put = client.PUT as unknown as Put;
         const save = async (body: object) => {
-          const put = client.PUT as unknown as Put;
-          const { data, response } = await put(path, { body, headers: { 'If-Match': shown.etag } }).catch((error) => {
-            if (!(error instanceof ApiError) || error.status !== 412) throw error;
-            void query.refetch();
-            throw new ApiError(error.status, error.code, t('conflict'), {}, error.requestId);
-          });
-          setBase({ value: data, etag: response.headers.get('etag') ?? '' });
+          await tagged.save((headers) => put(path, { body, headers }));
           await invalidate('/api/settings', '/api/bootstrap', '/api/site');
           notifyDone(t('saved'));
         };
         return (
           <>
-            {latest.etag !== shown.etag && (
-              <Group className={classes.other} role="status" gap="xs">
-                <Text fz="sm">{t('savedByOther')}</Text>
-                <Button variant="subtle" size="compact-xs" onClick={() => setBase(latest)}>
-                  {t('showSaved')}
-                </Button>
-              </Group>
-            )}
-            <div key={shown.etag}>{children({ value: shown.value, save })}</div>
+            <Theirs of={tagged} />
+            {children({ value: tagged.value, save, tagged })}
           </>
         );
       }}
@@ -89,25 +65,40 @@ export function SettingsSection<P extends Path>({ path, children }: Props<P>) {
   );
 }
 
-interface WaitingProps {
-  section: 'general' | 'smtp' | 'oauth';
-  fields: string[];
+/** The key of a form that is filled anew once it is saved, and when what others have saved is taken. */
+export const keyOf = ({ generation, saves }: Tagged<unknown>): string => `${generation} ${saves}`;
+
+/** Where an entry of a list stands now; behind the last one if it is new, or was taken away by others. */
+export function placeOf<T extends object>(list: readonly T[], key: keyof T, one: T | 'new'): number {
+  const at = one === 'new' ? -1 : list.findIndex((other) => other[key] === one[key]);
+  return at < 0 ? list.length : at;
 }
 
-/** Fields that an administrator has set and a super administrator has to confirm. */
-export function Waiting({ section, fields }: WaitingProps) {
+interface WaitingProps {
+  section: 'general' | 'smtp' | 'oauth';
+  of: Tagged<{ waiting: string[] }>;
+}
+
+/** Fields that an administrator has set and a super administrator has to confirm: those that are shown, no others. */
+export function Waiting({ section, of: { value, headers, keep } }: WaitingProps) {
   const { t } = useTranslation('settings');
   const mayConfirm = useMay(Role.Super);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
+  const fields = value.waiting;
   if (fields.length === 0) return null;
   const confirm = async () => {
     setBusy(true);
-    await client
-      .POST('/api/settings/{section}/confirm', { params: { path: { section } } })
-      .catch(setProblem)
-      .finally(() => setBusy(false));
-    await invalidate('/api/settings');
+    setProblem(null);
+    try {
+      await client.POST('/api/settings/{section}/confirm', { params: { path: { section } }, headers });
+      await keep();
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setBusy(false);
+      await invalidate('/api/settings');
+    }
   };
   return (
     <div className={classes.other}>

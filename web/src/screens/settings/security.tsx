@@ -1,9 +1,10 @@
 import { NumberInput, Select, TagsInput, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { components } from '~/api/schema';
+import { changed } from '~/components/changed';
 import { FormEnd, useApiForm } from '~/components/form';
 import { errorOf } from './general';
-import { type Given, SettingsSection } from './section';
+import { type Given, keyOf, SettingsSection } from './section';
 import classes from './settings.module.css';
 
 type Security = components['schemas']['SecurityView'];
@@ -18,7 +19,11 @@ const NUMBERS = {
 
 /** Limits, sessions, passwords, second factor, networks. */
 export function SecuritySettings() {
-  return <SettingsSection path="/api/settings/security">{(given) => <SecurityForm {...given} />}</SettingsSection>;
+  return (
+    <SettingsSection path="/api/settings/security">
+      {(given) => <SecurityForm key={keyOf(given.tagged)} {...given} />}
+    </SettingsSection>
+  );
 }
 
 function SecurityForm({ value, save }: Given<Security>) {
@@ -30,8 +35,8 @@ function SecurityForm({ value, save }: Given<Security>) {
       allowed_cidrs: value.allowed_cidrs,
       ...structuredClone({ login_limit, rate_limits, session, password_policy }),
     },
-    save: ({ require_2fa_role, ...rest }) =>
-      save({ ...rest, require_2fa_role: require_2fa_role ? Number(require_2fa_role) : null }),
+    save: ({ require_2fa_role: role, ...rest }, { require_2fa_role: before, ...filled }) =>
+      save({ ...changed(rest, filled), ...(role !== before && { require_2fa_role: role ? Number(role) : null }) }),
   });
   return (
     <form onSubmit={onSubmit} className={classes.form}>

@@ -9,9 +9,9 @@ import { AppLink } from '~/components/app-link';
 import { ConfirmDestructive } from '~/components/confirm';
 import { type Column, DataTable } from '~/components/data-table';
 import { Dialog } from '~/components/dialog';
-import { DomainPicker } from '~/components/domain-picker';
 import { FormEnd, useApiForm } from '~/components/form';
 import { mono } from '~/components/mono';
+import { RemoteSelect } from '~/components/remote-select';
 import { Section } from '~/components/screen';
 import { Empty } from '~/components/state-block';
 import { useLocalList } from './use-local-list';
@@ -98,7 +98,7 @@ export function TeamPermissions({ id, mayManage }: { id: number; mayManage: bool
 function NewPermission({ id, onClose }: { id: number; onClose: () => void }) {
   const { t } = useTranslation('teams');
   const { form, onSubmit, busy, problem } = useApiForm({
-    initialValues: { domain_id: null as string | null, permission: 'read' as Right, host: '' },
+    initialValues: { domain_id: null as number | null, permission: 'read' as Right, host: '' },
     save: async ({ domain_id, permission, host }) => {
       const body = { domain_id: Number(domain_id), permission, ...(permission === 'write' && host && { host }) };
       await client.POST('/api/teams/{id}/permissions', { params: { path: { id } }, body });
@@ -111,9 +111,9 @@ function NewPermission({ id, onClose }: { id: number; onClose: () => void }) {
     <Dialog opened title={t('giveRight')} onClose={onClose}>
       <form onSubmit={onSubmit}>
         <Stack gap="md">
-          <DomainPicker
+          <RemoteSelect
             label={t('domain')}
-            source="/api/domains"
+            of="/api/domains"
             value={form.values.domain_id}
             onChange={(chosen) => form.setFieldValue('domain_id', chosen)}
             error={form.errors.domain_id}

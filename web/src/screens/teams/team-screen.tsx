@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { $api, invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
+import { changed } from '~/components/changed';
 import { ConfirmDestructive } from '~/components/confirm';
 import { Dialog } from '~/components/dialog';
 import { FormEnd, useApiForm } from '~/components/form';
@@ -93,7 +94,8 @@ function EditTeam({ team, onClose }: { team: Team; onClose: () => void }) {
   const { t } = useTranslation('teams');
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { name: team.name, description: team.description },
-    save: async (body) => {
+    save: async (values, filled) => {
+      const body = changed(values, filled);
       await client.PUT('/api/teams/{id}', { params: { path: { id: team.id } }, body });
       await invalidate('/api/teams');
       onClose();

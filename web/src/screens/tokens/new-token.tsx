@@ -7,7 +7,7 @@ import { invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
 import { FormEnd, useApiForm } from '~/components/form';
 import { Screen } from '~/components/screen';
-import { SecretDialog } from './secret-dialog';
+import { NewSecret } from './new-secret';
 import { limitsOf, rulesOf, TokenFields, valuesOf } from './token-form';
 import classes from './tokens.module.css';
 
@@ -43,7 +43,7 @@ export function NewToken() {
           </Button>
         </FormEnd>
       </form>
-      {made && <SecretDialog secret={made.token} name={made.tokenData.name} onClose={() => leave(made.tokenData.id)} />}
+      {made && <NewSecret secret={made.token} name={made.tokenData.name} onClose={() => leave(made.tokenData.id)} />}
     </Screen>
   );
 }

@@ -13,7 +13,6 @@ interface Props {
   types: string[];
   /** what the server says of a field, or of one of its parts: `rules.0.hosts` */
   errorAt: (path: string) => string | undefined;
-  readOnly?: boolean;
 }
 
 /** Rules of what a token may do with records: what none allows is denied, and deny beats allow. */

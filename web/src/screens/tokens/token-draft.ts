@@ -57,16 +57,6 @@ export function ruleOf({ effect, domains, hosts, types, actions, values, ttl }: 
   return { effect, ...(more as object) };
 }
 
-const MINUTES_LENGTH = 16;
-
-/** For `<input type="datetime-local">`, in the time zone of the browser. */
-export function localOf(iso: string | null): string {
-  if (!iso) return '';
-  const time = new Date(iso);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, MINUTES_LENGTH);
-}
-export const isoOf = (local: string): string | null => (local ? new Date(local).toISOString() : null);
-
 type Limits = Pick<
   Token,
   | 'allowed_domains'

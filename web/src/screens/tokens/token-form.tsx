@@ -2,11 +2,12 @@ import { MultiSelect, NumberInput, SegmentedControl, Select, TagsInput, Text, Te
 import type { UseFormReturnType } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
+import { DateTimeField } from '~/components/date-time-field';
 import { DomainsPicker } from '~/components/domain-picker';
 import { mono } from '~/components/mono';
 import { Section } from '~/components/screen';
 import { RuleEditor } from './rule-editor';
-import { draftOf, isoOf, localOf, type RuleDraft, ruleOf, type Token } from './token-draft';
+import { draftOf, type RuleDraft, ruleOf, type Token } from './token-draft';
 import classes from './tokens.module.css';
 
 export type Kind = 'all' | 'preset' | 'rules';
@@ -35,8 +36,8 @@ export const valuesOf = (token: Token | null): TokenValues => ({
   allowed_services: token?.allowed_services ?? ['*'],
   allowed_domains: token?.allowed_domains.map(String) ?? [],
   allowed_cidrs: token?.allowed_cidrs ?? [],
-  start_time: localOf(token?.start_time ?? null),
-  end_time: localOf(token?.end_time ?? null),
+  start_time: token?.start_time ?? '',
+  end_time: token?.end_time ?? '',
   max_unused_days: token?.max_unused_days ?? '',
 });
 
@@ -46,8 +47,8 @@ export const limitsOf = (values: TokenValues) => ({
   allowed_services: values.allowed_services,
   allowed_domains: values.allowed_domains.map(Number),
   allowed_cidrs: values.allowed_cidrs,
-  start_time: isoOf(values.start_time),
-  end_time: isoOf(values.end_time),
+  start_time: values.start_time || null,
+  end_time: values.end_time || null,
   max_unused_days: typeof values.max_unused_days === 'number' ? values.max_unused_days : null,
 });
 
@@ -146,8 +147,8 @@ export function TokenFields({ form, kinds, known }: Props) {
             clearButtonProps={clear}
           />
           <div className={classes.fields}>
-            <TextInput type="datetime-local" label={t('startTime')} {...form.getInputProps('start_time')} />
-            <TextInput type="datetime-local" label={t('endTime')} {...form.getInputProps('end_time')} />
+            <DateTimeField label={t('startTime')} {...form.getInputProps('start_time')} />
+            <DateTimeField label={t('endTime')} {...form.getInputProps('end_time')} />
             <NumberInput label={t('unusedDays')} min={1} {...form.getInputProps('max_unused_days')} />
           </div>
         </div>

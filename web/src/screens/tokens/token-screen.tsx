@@ -16,8 +16,8 @@ import { Screen, Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { Time } from '~/components/time';
 import { EditToken } from './edit-token';
+import { NewSecret } from './new-secret';
 import { RuleWords } from './rule-words';
-import { SecretDialog } from './secret-dialog';
 import type { Token } from './token-draft';
 import { TokenState } from './token-state';
 import { TokenUses } from './token-uses';
@@ -42,7 +42,7 @@ export function TokenScreen({ id }: { id: number }) {
       <Loaded query={token}>
         {(data) =>
           isEdited ? (
-            <EditToken token={data} known={domains.data?.rows ?? []} onClose={() => setEdited(false)} />
+            <EditToken id={id} known={domains.data?.rows ?? []} onClose={() => setEdited(false)} />
           ) : (
             <>
               <Section title={t('what')}>
@@ -119,7 +119,7 @@ function Actions({ token, onEdit }: { token: Token; onEdit: () => void }) {
           }}
         />
       )}
-      {made && <SecretDialog secret={made.token} name={token.name} onClose={() => setMade(null)} />}
+      {made && <NewSecret secret={made.token} name={token.name} onClose={() => setMade(null)} />}
     </>
   );
 }

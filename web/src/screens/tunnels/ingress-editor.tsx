@@ -2,6 +2,7 @@ import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { invalidate } from '~/api/query';
+import type { Tagged } from '~/api/tagged';
 import { FormEnd, useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import { Section } from '~/components/screen';
@@ -9,7 +10,7 @@ import type { Ingress, Tunnel } from './tunnel';
 import classes from './tunnels.module.css';
 
 /** The rules of a tunnel, from the first to the last: what is asked for a name goes to its service. */
-export function IngressEditor({ tunnel }: { tunnel: Tunnel & { etag: string } }) {
+export function IngressEditor({ tunnel, save }: { tunnel: Tunnel; save: Tagged<Tunnel>['save'] }) {
   const { t } = useTranslation('tunnels');
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: {
@@ -17,15 +18,12 @@ export function IngressEditor({ tunnel }: { tunnel: Tunnel & { etag: string } })
       dns_managed: tunnel.dns_managed,
     },
     save: async ({ ingress, dns_managed }) => {
-      await client.PUT('/api/tunnels/{id}', {
-        params: { path: { id: tunnel.id } },
-        headers: tunnel.etag ? { 'If-Match': tunnel.etag } : {},
-        body: {
-          ...(tunnel.version !== null && { version: tunnel.version }),
-          ingress: ingress.map(({ path, ...rule }) => ({ ...rule, ...(path && { path }) })) as Ingress[],
-          dns_managed,
-        },
-      });
+      const body = {
+        ...(tunnel.version !== null && { version: tunnel.version }),
+        ingress: ingress.map(({ path, ...rule }) => ({ ...rule, ...(path && { path }) })) as Ingress[],
+        dns_managed,
+      };
+      await save((headers) => client.PUT('/api/tunnels/{id}', { params: { path: { id: tunnel.id } }, headers, body }));
       await invalidate('/api/tunnels', '/api/domains');
       notifyDone(t('ingress.saved'));
     },

@@ -1,13 +1,11 @@
-import { Checkbox, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
-import { invalidate, listOptions } from '~/api/query';
+import { invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
 import { Dialog } from '~/components/dialog';
 import { FormEnd, useApiForm } from '~/components/form';
+import { RemoteSelect } from '~/components/remote-select';
 
 type Created = components['schemas']['TunnelCreated'];
 
@@ -19,12 +17,9 @@ interface Props {
 /** Makes a tunnel, or adopts one of that name that the provider has already. */
 export function NewTunnel({ onClose, onMade }: Props) {
   const { t } = useTranslation(['tunnels', 'common']);
-  const [typed, setTyped] = useState('');
-  const [keyword] = useDebouncedValue(typed, 300);
-  const accounts = useQuery(listOptions('/api/accounts', { query: { page: 1, limit: 50, keyword } }));
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: {
-      account_id: null as string | null,
+      account_id: null as number | null,
       name: '',
       hostname: '',
       service: '',
@@ -36,7 +31,7 @@ export function NewTunnel({ onClose, onMade }: Props) {
     save: async ({ account_id: account, name, hostname, service, dns_managed, cloudflare_account: owner }) => {
       const { data } = await client.POST('/api/tunnels', {
         body: {
-          account_id: Number(account),
+          account_id: account as number,
           name,
           dns_managed,
           ...(owner && { cloudflare_account: owner }),
@@ -51,18 +46,15 @@ export function NewTunnel({ onClose, onMade }: Props) {
     <Dialog opened onClose={onClose} title={t('new.title')}>
       <form onSubmit={onSubmit}>
         <Stack gap="sm">
-          <Select
+          <RemoteSelect
+            of="/api/accounts"
             label={t('new.account')}
             description={t('new.accountHint')}
-            data={(accounts.data?.rows ?? []).map(({ id, name, provider }) => ({
-              value: String(id),
-              label: `${name} (${provider})`,
-            }))}
-            searchable
+            labelOf={({ name, provider }) => `${name} (${provider})`}
             comboboxProps={{ withinPortal: false }}
-            onSearchChange={setTyped}
-            nothingFoundMessage={t('common:nothingFound')}
-            {...form.getInputProps('account_id')}
+            value={form.values.account_id}
+            onChange={(id) => form.setFieldValue('account_id', id)}
+            error={form.errors.account_id}
           />
           <TextInput label={t('new.name')} description={t('new.nameHint')} {...form.getInputProps('name')} />
           <TextInput

@@ -1,32 +1,20 @@
-import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { Copy } from '~/components/copy';
-import { Dialog } from '~/components/dialog';
+import { SecretDialog } from '~/components/secret-dialog';
 
 export interface ShownToken {
   name: string;
   token: string;
 }
 
-/** The run token of a tunnel, which is shown this once: closing forgets it. */
-export function RunToken({ of, onClose }: { of: ShownToken | null; onClose: () => void }) {
+/** The run token of a tunnel, which is shown this once. */
+export function RunToken({ of: { name, token }, onClose }: { of: ShownToken; onClose: () => void }) {
   const { t } = useTranslation('tunnels');
   return (
-    <Dialog opened={of !== null} onClose={onClose} title={t('token.title', { name: of?.name ?? '' })}>
-      {of && (
-        <Stack gap="sm">
-          <Text fz="sm">{t('token.text')}</Text>
-          <Group gap="xs" wrap="nowrap" align="flex-start">
-            <Code block style={{ flex: 1, minWidth: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-              {`cloudflared tunnel run --token ${of.token}`}
-            </Code>
-            <Copy text={`cloudflared tunnel run --token ${of.token}`} label={t('token.copy')} />
-          </Group>
-          <Group justify="flex-end">
-            <Button onClick={onClose}>{t('token.kept')}</Button>
-          </Group>
-        </Stack>
-      )}
-    </Dialog>
+    <SecretDialog
+      title={t('token.title', { name })}
+      parts={[{ text: t('token.text'), code: `cloudflared tunnel run --token ${token}`, copy: t('token.copy') }]}
+      kept={t('token.kept')}
+      onClose={onClose}
+    />
   );
 }

@@ -1,17 +1,18 @@
 import { Button, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { ApiError } from '~/api/errors';
 import { invalidate } from '~/api/query';
+import { useTagged } from '~/api/tagged';
 import { AppLink } from '~/components/app-link';
 import { ConfirmDestructive } from '~/components/confirm';
 import { notifyDone } from '~/components/notify';
 import { Screen, Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { Status } from '~/components/status';
+import { Theirs } from '~/components/theirs';
 import { Time } from '~/components/time';
 import { Box, Facts } from '~/screens/plans/facts';
 import classes from '~/screens/plans/plans.module.css';
@@ -32,15 +33,9 @@ export function TunnelDetail({ id, onToken }: Props) {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'delete' | 'rotate' | null>(null);
   const [isForced, setForced] = useState(false);
-  const query = useQuery({
-    queryKey: ['get', PATH, { id }],
-    queryFn: async ({ signal }) => {
-      const { data, response } = await client.GET(PATH, { params: { path: { id } }, signal });
-      return { ...(data as Tunnel), etag: response.headers.get('etag') ?? '' };
-    },
-  });
   const params = { path: { id } };
-  const name = query.data?.name ?? '';
+  const query = useTagged<Tunnel>(['get', PATH, { id }, 'tagged'], (signal) => client.GET(PATH, { params, signal }));
+  const name = query.data?.value.name ?? '';
   const remove = async () => {
     try {
       await client.DELETE(PATH, { params: { ...params, query: isForced ? { force: true } : {} } });
@@ -75,7 +70,7 @@ export function TunnelDetail({ id, onToken }: Props) {
       }
     >
       <Loaded query={query}>
-        {(tunnel) => (
+        {({ value: tunnel, ...tagged }) => (
           <>
             {tunnel.hold_reason && <Box is="warn">{tunnel.hold_reason}</Box>}
             {tunnel.last_error && <Box is="bad">{tunnel.last_error}</Box>}
@@ -127,7 +122,8 @@ export function TunnelDetail({ id, onToken }: Props) {
                 </ul>
               </Section>
             )}
-            <IngressEditor key={tunnel.version} tunnel={tunnel} />
+            <Theirs of={{ ...tagged, value: tunnel }} />
+            <IngressEditor key={`${tagged.generation} ${tagged.saves}`} tunnel={tunnel} save={tagged.save} />
           </>
         )}
       </Loaded>

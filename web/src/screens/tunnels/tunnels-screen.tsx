@@ -50,7 +50,7 @@ export function TunnelsScreen() {
           }}
         />
       )}
-      <RunToken of={token} onClose={() => setToken(null)} />
+      {token && <RunToken of={token} onClose={() => setToken(null)} />}
     </>
   );
 }

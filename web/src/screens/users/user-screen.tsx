@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { $api, invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
+import { changed } from '~/components/changed';
 import { ExplainForm } from '~/components/explain-form';
 import { FormEnd, useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
@@ -90,8 +91,14 @@ function PersonForm({ user }: { user: User }) {
   const roles = ([1, 2, 3] as const).filter((role) => role <= me.role);
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { nickname: user.nickname, email: user.email ?? '', role: String(user.role) },
-    save: async ({ nickname, email, role }) => {
-      const body = { nickname, email: email || null, role: Number(role) as User['role'] };
+    save: async (values, filled) => {
+      const bodyOf = ({ nickname, email, role }: typeof values) => ({
+        nickname,
+        email: email || null,
+        role: Number(role) as User['role'],
+      });
+      // a role that somebody else has given meanwhile stays
+      const body = changed(bodyOf(values), bodyOf(filled));
       await client.PUT('/api/users/{id}', { params: { path: { id: user.id } }, body });
       await invalidate('/api/users', ...(user.id === me.id ? ['/api/bootstrap'] : []));
       notifyDone(t('saved', { name: user.username }));

@@ -4,6 +4,7 @@ import { ActionIcon } from '@mantine/core';
 import { IconArrowBackUp, IconPencil, IconTrash } from '@tabler/icons-react';
 import { type MouseEvent, memo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { absoluteOf } from '~/components/time';
 import { changedFields, type Fields, fieldsOf, type RecordRow, shortTtl } from './fields';
 import type { Act } from './record-grid';
 import classes from './record-grid.module.css';
@@ -33,7 +34,7 @@ const MARKS = { create: '+', update: '~', delete: '−' };
 
 /** What is not as usual of a record, in words. */
 function useMore() {
-  const { t } = useTranslation('zone');
+  const { t, i18n } = useTranslation('zone');
   return (shown: Fields, row: RecordRow | undefined, edit: Edit | undefined): [string, 'warn' | 'off'][] => {
     const more: [string, 'warn' | 'off'][] = [];
     if (edit?.before && row && changedFields(edit.before, fieldsOf(row)).length) more.push([t('more.others'), 'warn']);
@@ -44,7 +45,7 @@ function useMore() {
     if (row?.read_only) more.push([t('more.readOnly'), 'off']);
     if (shown.weight !== null) more.push([t('more.weight', { weight: shown.weight }), 'off']);
     if (shown.line && !['default', '0', '1'].includes(shown.line)) more.push([shown.line, 'off']);
-    if (shown.expires_at) more.push([t('more.ends', { at: shown.expires_at.slice(0, 16).replace('T', ' ') }), 'off']);
+    if (shown.expires_at) more.push([t('more.ends', { at: absoluteOf(shown.expires_at, i18n.language) }), 'off']);
     if (shown.remark) more.push([shown.remark, 'off']);
     return more;
   };

@@ -3,6 +3,7 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import { useTranslation } from 'react-i18next';
 import type { FieldError } from '~/api/errors';
 import type { components } from '~/api/schema';
+import { DateTimeField } from '~/components/date-time-field';
 import type { Capabilities } from './capabilities';
 import { type Fields, secondsOf, shortTtl, type TypeView } from './fields';
 import classes from './record-form.module.css';
@@ -26,13 +27,6 @@ interface Props {
 const PRESETS = [60, 300, 3600, 86_400];
 /** A bound that nobody meets needs not be said. */
 const LONG_S = 366 * 86_400;
-
-/** `2030-05-01T12:00` of here, for the field of a time. */
-function localTime(iso: string | null): string {
-  if (!iso) return '';
-  const time = new Date(iso);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
 
 /** The fields of one record, as far as its provider has them. Enter puts it into the tray, Escape leaves it. */
 export function RecordForm(props: Props) {
@@ -246,16 +240,12 @@ export function RecordForm(props: Props) {
           error={errors.remark}
           onChange={(event) => set({ remark: event.currentTarget.value })}
         />
-        <TextInput
+        <DateTimeField
           label={t('form.expires')}
-          type="datetime-local"
           size="sm"
-          value={localTime(fields.expires_at)}
+          value={fields.expires_at}
           error={errors.expires_at}
-          onChange={(event) => {
-            const text = event.currentTarget.value;
-            set({ expires_at: text ? new Date(text).toISOString() : null });
-          }}
+          onChange={(iso) => set({ expires_at: iso || null })}
         />
         {can.proxy && (
           <Checkbox

@@ -1,12 +1,14 @@
 import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { IconFileText, IconPlus, IconSearch } from '@tabler/icons-react';
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { newKey } from '~/api/new-key';
 import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
 import { notifyDone } from '~/components/notify';
 import { Empty, Failure, Loading, Stale } from '~/components/state-block';
+import { useTypedFilter } from '~/components/use-typed-filter';
 import { useKeys, useKeyWords } from '~/shell/keys';
 import { useUrlState } from '~/state/use-url-state';
 import { BulkBar } from './bulk-bar';
@@ -18,7 +20,7 @@ import type { Publish } from './publish/use-publish';
 import { RecordForm } from './record-form';
 import { type Act, RecordGrid } from './record-grid';
 import { ExportDialog, ImportDialog } from './transfer';
-import { add, change, type Edit, MAX_EDITS, newKey, remove, type Tray, withdraw } from './tray';
+import { add, change, type Edit, MAX_EDITS, remove, type Tray, withdraw } from './tray';
 import { TrayBar } from './tray-bar';
 import { allRows, useHead } from './use-records';
 import classes from './zone.module.css';
@@ -56,8 +58,8 @@ const TYPING_MS = 40;
 export function RecordsPart({ domain, tray, isKept, set, publish, planTray, planDocument }: Props) {
   const { t } = useTranslation('zone');
   const [url, setUrl] = useUrlState({ q: '', sort: 'host', by: 'record', view: 'records' });
-  const [text, setText] = useState(url.q);
-  const [asked, setAsked] = useState(url.q);
+  const [text, setText] = useTypedFilter(url.q, (q) => setUrl({ q }), 15 * TYPING_MS);
+  const [asked] = useDebouncedValue(text, TYPING_MS);
   const [chosen, setChosen] = useState<ReadonlyMap<number, RecordRow>>(new Map());
   const [open, setOpen] = useState<Open | null>(null);
   const [discarded, setDiscarded] = useState<Edit[]>([]);
@@ -79,17 +81,6 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
   const isReadOnly = domain.permission === 'read';
   // a table of few rows has no room for a form
   const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
-  const latestUrl = useRef(setUrl);
-  latestUrl.current = setUrl;
-
-  useEffect(() => {
-    const soon = setTimeout(() => setAsked(text), TYPING_MS);
-    const later = setTimeout(() => latestUrl.current({ q: text }), 15 * TYPING_MS);
-    return () => {
-      clearTimeout(soon);
-      clearTimeout(later);
-    };
-  }, [text]);
 
   const put = (become: (tray: Tray) => Tray | null) => {
     const fits = set(become);

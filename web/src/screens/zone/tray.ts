@@ -1,3 +1,4 @@
+import { newKey } from '../../api/new-key.js';
 import { changedFields, type Fields, fieldsOf, type RecordRow } from './fields.js';
 
 /** One change that waits to be published: without `before` a new record, without `after` one that goes. */
@@ -40,10 +41,6 @@ export interface Tray {
 export const EMPTY: Tray = { edits: [], publishing: null };
 /** As many edits as lie in a tray; more are a file to be imported. */
 export const MAX_EDITS = 2000;
-
-/** Random, and there without https, too. */
-export const newKey = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const isFull = ({ edits }: Tray, more: number) => edits.length + more > MAX_EDITS;
 

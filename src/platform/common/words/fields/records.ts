@@ -62,9 +62,9 @@ export const RECORD_WORDS = {
     'CNAME 的名称上不允许有其他记录；“{host}”已有 {type} {value}（id {id}）',
   'a CNAME allows no other record at its name; "{host}" has one that does not go with it':
     'CNAME 的名称上不允许有其他记录；“{host}”已有一条与它冲突的记录',
-  'this {type} record is managed at the provider and shown read-only': '此 {type} 记录由服务商管理，只能查看',
+  'this {type} record is managed at the provider and shown read-only': '此 {type} 记录由提供商管理，只能查看',
   'this {type} record is managed at the provider and shown read-only: {reason}':
-    '此 {type} 记录由服务商管理，只能查看：{reason}',
+    '此 {type} 记录由提供商管理，只能查看：{reason}',
   'goes with permission "write" only: reading is of the whole domain':
     '只能与权限“write”一起使用：读取权限针对整个域名',
   'must be a host such as www, *.dev or @': '必须是主机，例如 www、*.dev 或 @',

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { listOptions } from '~/api/query';
+import { changed } from '~/components/changed';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import { RemoteSelect } from '~/components/remote-select';
@@ -34,14 +35,16 @@ export function ApprovalSection({ base, isOwner }: { base: Base; isOwner: boolea
       'approval.by.user_ids': 'user_ids',
       'approval.for': 'for',
     },
-    save: async (values) => {
-      const by = {
-        ...(values.role && { role: Number(values.role) }),
-        ...(values.team_id !== null && { team_id: values.team_id }),
-        ...(values.user_ids.length > 0 && { user_ids: values.user_ids }),
+    save: async (values, filled) => {
+      const bodyOf = ({ for: which, role, team_id, user_ids, own }: typeof values) => {
+        const by = {
+          ...(role && { role: Number(role) }),
+          ...(team_id !== null && { team_id }),
+          ...(user_ids.length > 0 && { user_ids }),
+        };
+        return { approval: which === 'none' ? { for: which } : { for: which, by, own } };
       };
-      const some = values.for === 'none' ? { for: values.for } : { for: values.for, by, own: values.own };
-      await base.save({ approval: some });
+      await base.save(changed(bodyOf(values), bodyOf(filled)));
       notifyDone(t('settings.saved', { name }));
     },
   });

@@ -1,6 +1,6 @@
-import { Button, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Loaded } from '~/components/state-block';
+import { Theirs } from '~/components/theirs';
 import classes from '../domains.module.css';
 import { ApprovalSection } from './approval-section';
 import { type Base, useBase } from './base';
@@ -16,7 +16,7 @@ import { WindowsSection } from './windows-section';
 /** All that can be set of a domain. */
 export function DomainSettings({ id }: { id: number }) {
   const base = useBase(id);
-  return <Loaded query={base}>{(seen) => <Sections key={seen.generation} base={seen} />}</Loaded>;
+  return <Loaded query={base}>{(seen) => <Sections key={seen.tagged.generation} base={seen} />}</Loaded>;
 }
 
 function Sections({ base }: { base: Base }) {
@@ -30,16 +30,7 @@ function Sections({ base }: { base: Base }) {
           {mayWrite ? t('settings.notOwner') : t('settings.readOnly')}
         </div>
       )}
-      {base.isOld && (
-        <div className={classes.notice} data-is="warn" role="status">
-          <Group gap="sm">
-            <Text fz="sm">{t('settings.old')}</Text>
-            <Button variant="default" size="compact-sm" onClick={base.renew}>
-              {t('settings.renew')}
-            </Button>
-          </Group>
-        </div>
-      )}
+      <Theirs of={base.tagged} />
       <fieldset disabled={!mayWrite} className={classes.fields}>
         <GeneralSection base={base} mayWrite={mayWrite} />
         <GuardsSection base={base} mayWrite={mayWrite} />

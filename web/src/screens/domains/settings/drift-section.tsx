@@ -4,18 +4,22 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { $api, invalidate } from '~/api/query';
+import { changed } from '~/components/changed';
 import { DiffView, type RecordChange } from '~/components/diff-view';
 import { ErrorText } from '~/components/error-text';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
+import { Failure, Loading } from '~/components/state-block';
 import { Time } from '~/components/time';
 import classes from '../domains.module.css';
 import type { Base } from './base';
 import { SectionForm } from './section-form';
-import { wordsOf } from './times';
 
 const MODES = ['adopt', 'report', 'revert'] as const;
 const SHOWN = 50;
+
+/** Words between commas or blanks. */
+const wordsOf = (text: string): string[] => text.split(/[\s,，]+/).filter(Boolean);
 
 /** What becomes of what somebody changes at the provider. */
 export function DriftSection({ base, isOwner }: { base: Base; isOwner: boolean }) {
@@ -27,12 +31,15 @@ export function DriftSection({ base, isOwner }: { base: Base; isOwner: boolean }
   }));
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { drift: { mode: drift.mode, ignore } },
-    save: async ({ drift: { mode, ignore: typed } }) => {
-      const rules = typed.map(({ hosts, types }) => ({
-        ...(hosts.trim() && { hosts: wordsOf(hosts) }),
-        ...(types.trim() && { types: wordsOf(types) }),
-      }));
-      await base.save({ drift: { mode, ignore: rules } });
+    save: async (values, filled) => {
+      const bodyOf = ({ drift: { mode, ignore: typed } }: typeof values) => {
+        const rules = typed.map(({ hosts, types }) => ({
+          ...(hosts.trim() && { hosts: wordsOf(hosts) }),
+          ...(types.trim() && { types: wordsOf(types) }),
+        }));
+        return { drift: { mode, ignore: rules } };
+      };
+      await base.save(changed(bodyOf(values), bodyOf(filled)));
       await invalidate('/api/domains/{domain_id}/drift');
       notifyDone(t('settings.saved', { name }));
     },
@@ -101,13 +108,16 @@ function Differences({ id, mayWrite }: { id: number; mayWrite: boolean }) {
   const [busy, setBusy] = useState<'accept' | 'revert' | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const path = { domain_id: String(id) };
-  const { data } = $api.useQuery('get', '/api/domains/{domain_id}/drift', {
+  const [isNothing, setNothing] = useState(false);
+  const { data, error, refetch } = $api.useQuery('get', '/api/domains/{domain_id}/drift', {
     params: { path, query: { page: 1, limit: SHOWN } },
   });
-  if (!data || data.total === 0) return data ? <Text fz="sm">{t('drift.same')}</Text> : null;
+  if (!data) return error ? <Failure error={error} retry={refetch} /> : <Loading lines={2} />;
+  if (data.total === 0) return <Text fz="sm">{t('drift.same')}</Text>;
   const run = async (what: 'accept' | 'revert') => {
     setBusy(what);
     setProblem(null);
+    setNothing(false);
     try {
       if (what === 'accept') {
         await client.DELETE('/api/domains/{domain_id}/drift', { params: { path } });
@@ -117,7 +127,8 @@ function Differences({ id, mayWrite }: { id: number; mayWrite: boolean }) {
           params: { path },
           body: { drift: true },
         });
-        if (plan) await navigate({ to: `/plans/${plan.id}` as never });
+        if (plan?.id) await navigate({ to: `/plans/${plan.id}` as never });
+        else setNothing(true);
       }
     } catch (error) {
       setProblem(error);
@@ -143,6 +154,11 @@ function Differences({ id, mayWrite }: { id: number; mayWrite: boolean }) {
         </Text>
       )}
       <ErrorText error={problem} />
+      {isNothing && (
+        <Text fz="sm" role="status">
+          {t('drift.nothing')}
+        </Text>
+      )}
       {mayWrite && (
         <Group gap="sm" mt="sm" justify="flex-end">
           <Button variant="default" loading={busy === 'accept'} onClick={() => run('accept')}>

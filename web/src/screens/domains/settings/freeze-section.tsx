@@ -1,10 +1,11 @@
 import { Checkbox, Group, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { changed } from '~/components/changed';
+import { DateTimeField } from '~/components/date-time-field';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import type { Base } from './base';
 import { SectionForm } from './section-form';
-import { toIso, toLocal } from './times';
 
 /** A time in which nothing is changed. */
 export function FreezeSection({ base, isOwner }: { base: Base; isOwner: boolean }) {
@@ -14,14 +15,15 @@ export function FreezeSection({ base, isOwner }: { base: Base; isOwner: boolean 
     initialValues: {
       on: freeze !== null,
       freeze: {
-        from: toLocal(freeze?.from),
-        until: toLocal(freeze?.until),
+        from: freeze?.from ?? '',
+        until: freeze?.until ?? '',
         reason: freeze?.reason ?? '',
         acme: freeze?.acme ?? false,
       },
     },
-    save: async ({ on, freeze: { from, until, reason, acme } }) => {
-      await base.save({ freeze: on ? { from: toIso(from), until: toIso(until), reason, acme } : null });
+    save: async (values, filled) => {
+      const bodyOf = ({ on, freeze: typed }: typeof values) => ({ freeze: on ? typed : null });
+      await base.save(changed(bodyOf(values), bodyOf(filled)));
       notifyDone(t('settings.saved', { name }));
     },
   });
@@ -36,8 +38,8 @@ export function FreezeSection({ base, isOwner }: { base: Base; isOwner: boolean 
       {form.values.on && (
         <>
           <Group gap="md" align="flex-start">
-            <TextInput type="datetime-local" label={t('freeze.from')} {...form.getInputProps('freeze.from')} />
-            <TextInput type="datetime-local" label={t('freeze.until')} {...form.getInputProps('freeze.until')} />
+            <DateTimeField label={t('freeze.from')} {...form.getInputProps('freeze.from')} />
+            <DateTimeField label={t('freeze.until')} {...form.getInputProps('freeze.until')} />
           </Group>
           <TextInput
             label={t('freeze.reason')}

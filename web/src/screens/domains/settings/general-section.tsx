@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { invalidate } from '~/api/query';
+import { changed } from '~/components/changed';
 import { ErrorText } from '~/components/error-text';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
@@ -21,15 +22,11 @@ export function GeneralSection({ base, mayWrite }: { base: Base; mayWrite: boole
   const { remark, expires_at, watch_certificates, certificate_port, private: apart, unicode_name: name } = domain;
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { remark, expires_at: dayOf(expires_at), watch_certificates, certificate_port },
-    save: async (values) => {
-      const patch: Patch = { remark: values.remark };
+    save: async (values, filled) => {
       // another time of the same day is no other end
-      if (values.expires_at !== dayOf(domain.expires_at)) patch.expires_at = values.expires_at || null;
-      if (!apart) {
-        patch.watch_certificates = values.watch_certificates;
-        patch.certificate_port = values.certificate_port;
-      }
-      await base.save(patch);
+      const isOther = (day: string | null) => day !== dayOf(domain.expires_at);
+      const { expires_at: end, ...patch }: Patch = changed(values, filled);
+      await base.save({ ...patch, ...(end !== undefined && isOther(end) && { expires_at: end || null }) });
       notifyDone(t('settings.saved', { name }));
     },
   });
@@ -82,6 +79,8 @@ function Registration({ base, onEnd }: { base: Base; onEnd: (day: string) => voi
       const { data } = await client.POST('/api/domains/{domain_id}/expiry', { params });
       if (data?.expires_at && expires_source !== 'manual') onEnd(dayOf(data.expires_at));
       await invalidate('/api/domains');
+      // what the registry says was asked for here
+      await base.tagged.keep();
     } catch (error) {
       setProblem(error);
     } finally {

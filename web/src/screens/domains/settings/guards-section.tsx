@@ -1,5 +1,6 @@
 import { Checkbox, NativeSelect, NumberInput, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { changed } from '~/components/changed';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import { Loaded } from '~/components/state-block';
@@ -28,9 +29,17 @@ function GuardsForm({ base, mayWrite, guards: known, modes }: Props & Known) {
   const set = Object.fromEntries(known.map(({ key }) => [key, guards[key] ?? ''])) as Record<GuardKey, GuardMode>;
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { guards: set, ttl_floor: (ttl_floor ?? '') as number | '', require_if_match },
-    save: async ({ guards: chosen, ttl_floor: floor, require_if_match: needs }) => {
-      const kept = Object.fromEntries(Object.entries(chosen).filter(([, mode]) => mode)) as Guards;
-      await base.save({ guards: kept, ttl_floor: floor === '' ? null : floor, require_if_match: needs });
+    save: async (
+      { guards: typed, ttl_floor: floor, ...rest },
+      { guards: before, ttl_floor: floorBefore, ...filled },
+    ) => {
+      const mine = changed(typed, before);
+      const all = Object.entries({ ...guards, ...mine }).filter(([, mode]) => mode);
+      await base.save({
+        ...changed(rest, filled),
+        ...(Object.keys(mine).length > 0 && { guards: Object.fromEntries(all) as Guards }),
+        ...(floor !== floorBefore && { ttl_floor: floor === '' ? null : floor }),
+      });
       notifyDone(t('settings.saved', { name }));
     },
   });

@@ -11,7 +11,7 @@ import { ErrorText } from '~/components/error-text';
 import { FormEnd, useApiForm } from '~/components/form';
 import { RemoteSelect } from '~/components/remote-select';
 import { Section } from '~/components/screen';
-import { Failure } from '~/components/state-block';
+import { Failure, Loading } from '~/components/state-block';
 import { Status } from '~/components/status';
 import { Time } from '~/components/time';
 import { Role, useMay } from '~/session/session';
@@ -41,8 +41,15 @@ export function MoveSection({ domain }: { domain: DomainDetail }) {
   if (!isAdmin && !goesOn) return null;
   return (
     <Section title={t('move.title')}>
-      {move.error && !isNone ? <Failure error={move.error} retry={move.refetch} /> : null}
-      {goesOn && move.data ? <Steps domain={domain} move={move.data} /> : <Begin domain={domain} />}
+      {goesOn && move.data ? (
+        <Steps domain={domain} move={move.data} />
+      ) : move.data || isNone ? (
+        <Begin domain={domain} />
+      ) : move.error ? (
+        <Failure error={move.error} retry={move.refetch} />
+      ) : (
+        <Loading lines={2} />
+      )}
     </Section>
   );
 }

@@ -1,5 +1,6 @@
 import { Button, Chip, Group, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { changed } from '~/components/changed';
 import { ErrorText } from '~/components/error-text';
 import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
@@ -17,8 +18,8 @@ export function WindowsSection({ base, isOwner }: { base: Base; isOwner: boolean
   const { windows, unicode_name: name } = base.domain;
   const { form, onSubmit, busy, problem } = useApiForm({
     initialValues: { windows },
-    save: async (values) => {
-      await base.save(values);
+    save: async (values, filled) => {
+      await base.save(changed(values, filled));
       notifyDone(t('settings.saved', { name }));
     },
   });

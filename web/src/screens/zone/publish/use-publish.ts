@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
 import { client } from '~/api/client';
 import { ApiError } from '~/api/errors';
+import { newKey } from '~/api/new-key';
 import { invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
-import { type Edit, newKey, type Publishing, type Tray, withdraw } from '../tray';
+import { type Edit, type Publishing, type Tray, withdraw } from '../tray';
 import { type ChangeSet, type Ending, type Plan, settle } from './settle';
 
 type PlanInput = components['schemas']['PlanInput'];
