@@ -1,9 +1,9 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
-import { client, quietClient } from '~/api/client';
+import { quietClient } from '~/api/client';
 import { ApiError } from '~/api/errors';
-import { queryClient } from '~/api/query';
 import type { components } from '~/api/schema';
 import { chooseLanguage, chosenLanguage } from '~/i18n';
+import { openFor, tellPages } from './opened-for';
 
 type Schemas = components['schemas'];
 export type User = Schemas['UserView'];
@@ -15,7 +15,11 @@ export const Role = { User: 1, Admin: 2, Super: 3 } as const;
 /** What a page needs once somebody has signed in. */
 export const bootstrapOptions = queryOptions({
   queryKey: ['get', '/api/bootstrap', {}],
-  queryFn: async ({ signal }) => (await quietClient.GET('/api/bootstrap', { signal })).data as Schemas['BootstrapView'],
+  queryFn: async ({ signal }) => {
+    const bootstrap = (await quietClient.GET('/api/bootstrap', { signal })).data as Schemas['BootstrapView'];
+    openFor(bootstrap.me.id);
+    return bootstrap;
+  },
   staleTime: 60_000,
 });
 
@@ -59,11 +63,15 @@ export async function applyProfile({ profile }: Schemas['BootstrapView']): Promi
   if (chosenLanguage() === null) await chooseLanguage(profile.language);
 }
 
-/** Ends the session and forgets all that was read. */
+/**
+ * Ends the session, in all pages of this browser, and loads the sign-in: nothing of this page is left.
+ * @throws ApiError, Unreachable: somebody is still signed in
+ */
 export async function signOut(): Promise<void> {
-  clearTimeout(renewal);
-  await client.POST('/api/auth/logout').catch((error) => {
+  await quietClient.POST('/api/auth/logout').catch((error) => {
+    // there is none any more
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
-  queryClient.clear();
+  tellPages(null);
+  location.assign(new URL('sign-in', document.baseURI));
 }

@@ -1,6 +1,7 @@
 import { quietClient } from '~/api/client';
 import { ApiError } from '~/api/errors';
 import type { components } from '~/api/schema';
+import { tellPages } from './opened-for';
 import { renewBefore, type SignedIn } from './session';
 
 type Codes = { totpCode?: string; recoveryCode?: string };
@@ -17,6 +18,7 @@ export const needsCode = (error: unknown): error is ApiError => error instanceof
 function signedIn(data: unknown): SignedIn {
   const result = data as SignedIn;
   renewBefore(result.expires_at);
+  tellPages(result.user.id);
   return result;
 }
 

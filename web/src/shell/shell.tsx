@@ -23,6 +23,7 @@ const PARTS = {
   signIn: () => import('~/session/sign-in-dialog'),
   rail: () => import('./rail-drawer'),
   notices: () => import('./notices'),
+  notify: () => import('~/components/notify'),
 };
 const Palette = lazy(PARTS.palette);
 const KeysHelp = lazy(PARTS.keys);

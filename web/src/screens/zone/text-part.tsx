@@ -3,9 +3,10 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ask, BASE, failureOf, SESSION_HEADER } from '~/api/client';
+import { ask, BASE, failureOf } from '~/api/client';
 import { useEvent } from '~/api/events';
 import { Empty, Failure, Loading } from '~/components/state-block';
+import { sessionHeaders } from '~/session/opened-for';
 import { compare } from './editor';
 import type { Tray } from './tray';
 import classes from './zone.module.css';
@@ -26,7 +27,7 @@ const TYPING_MS = 400;
 
 async function zoneFile(id: number, signal: AbortSignal): Promise<string> {
   const path = `${BASE}/api/domains/${id}/export?format=zonefile`;
-  const response = await ask(new Request(path, { headers: SESSION_HEADER, signal }));
+  const response = await ask(new Request(path, { headers: sessionHeaders(), signal }));
   const failure = response.ok ? null : await failureOf(response);
   if (failure) throw failure;
   return response.text();
