@@ -2,7 +2,9 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { quietClient } from '~/api/client';
 import { ApiError } from '~/api/errors';
 import type { components } from '~/api/schema';
-import { chooseLanguage, chosenLanguage } from '~/i18n';
+import { chosenLanguage, showLanguage } from '~/i18n';
+import { forgetChoices } from './choices';
+import { lifetimeMs } from './lifetime';
 import { openFor, tellPages } from './opened-for';
 
 type Schemas = components['schemas'];
@@ -41,26 +43,26 @@ let renewal: ReturnType<typeof setTimeout> | undefined;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Renews the cookie at half of its life, as long as the page is open. */
-export function renewBefore(expiresAt: string | undefined): void {
+export function renewBefore(expiresAt: string | undefined, { headers }: Response): void {
   clearTimeout(renewal);
   if (!expiresAt) return;
-  const half = (Date.parse(expiresAt) - Date.now()) / 2;
+  const half = lifetimeMs(expiresAt, headers.get('date')) / 2;
   renewal = setTimeout(() => void renew(), Math.min(LONGEST_TIMER_MS, Math.max(10_000, half)));
 }
 
 /** Renews the cookie now. A failure is no matter: the next request tells of an ended session. */
 export async function renew(): Promise<void> {
   try {
-    const { data } = await quietClient.POST('/api/auth/refresh');
-    renewBefore(data?.expires_at);
+    const { data, response } = await quietClient.POST('/api/auth/refresh');
+    renewBefore(data?.expires_at, response);
   } catch (error) {
     if (!(error instanceof ApiError)) renewal = setTimeout(() => void renew(), 60_000);
   }
 }
 
-/** The language of the profile, unless another one was chosen in this browser. */
+/** The language of the profile, unless another one was chosen in this browser. It is not chosen here by that. */
 export async function applyProfile({ profile }: Schemas['BootstrapView']): Promise<void> {
-  if (chosenLanguage() === null) await chooseLanguage(profile.language);
+  if (chosenLanguage() === null) await showLanguage(profile.language);
 }
 
 /**
@@ -73,5 +75,6 @@ export async function signOut(): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
   tellPages(null);
+  forgetChoices();
   location.assign(new URL('sign-in', document.baseURI));
 }

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { forgetCalls } from '~/api/calls';
 import { useEventStream } from '~/api/events';
 import { Loading } from '~/components/state-block';
+import { showScheme } from '~/scheme';
 import { useEnded } from '~/session/ended';
 import { useBootstrap } from '~/session/session';
 import { Banner } from './banner';
@@ -51,7 +52,7 @@ function useScheme(theme: 'auto' | 'light' | 'dark'): void {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the page is opened
   useEffect(() => {
-    if (colorScheme === 'auto' && theme !== 'auto') setColorScheme(theme);
+    if (colorScheme === 'auto' && theme !== 'auto') showScheme(() => setColorScheme(theme));
   }, []);
 }
 

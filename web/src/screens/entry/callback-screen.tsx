@@ -50,8 +50,8 @@ export function CallbackScreen() {
     if (begun.current || !answer.state) return;
     begun.current = true;
     quietClient.POST('/api/auth/oauth/callback', { body: answer as { state: string } }).then(
-      ({ data }) => {
-        renewBefore(data?.expires_at);
+      ({ data, response }) => {
+        renewBefore(data?.expires_at, response);
         if (data?.user && !data.bound) tellPages(data.user.id);
         return goOn(data?.bound ? '/profile' : takeBack());
       },
