@@ -34,7 +34,8 @@ It is carried out once for each user or API token and key: its answer is kept fo
 A page of the service itself need not hold the JWT. It sends \`X-Zoneward-Session: cookie\` with every request: what answers a JWT then puts it
 into an HttpOnly cookie, with \`expires_at\` in place of \`token\`, and requests without \`Authorization\` are judged by that cookie. Without the
 header the cookie counts for nothing. A page of another origin is 403001 with \`foreign_page\`, and CORS never allows the header. \`POST
-/api/auth/refresh\` renews the cookie, \`POST /api/auth/logout\` removes it.
+/api/auth/refresh\` renews the cookie, \`POST /api/auth/logout\` removes it. With \`X-Zoneward-User\`, the id of the user for whom it was opened, a
+page is answered 401001 with \`session_of_another\` once the cookie is of somebody else; that removes no cookie.
 
 A zone's SOA record, and what a signer derives (RRSIG, NSEC …), belong to the provider and are not listed as records.`;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { ADMIN, LocalServer, type Service, startService } from '../support/server.js';
 import { atEndOfTest } from '../support/suites.js';
-import { done, refused } from '../support/world.js';
+import { done, made, refused } from '../support/world.js';
 
 const WANTS = { 'x-zoneward-session': 'cookie' };
 
@@ -106,6 +106,29 @@ describe('the session of a page, in a cookie', () => {
     assert.match(after.headers.getSetCookie()[0] ?? '', removed);
   });
 
+  it('does nothing for a page that was opened for somebody else, and stays', async () => {
+    const bob = { username: 'bob', password: 'violet-harbour-92' };
+    const { id } = made(await service.admin.post('/api/users', { ...bob, role: 3 }));
+    const answer = await server.call('POST', '/api/auth/login', bob, undefined, WANTS);
+    const headers = { cookie: setBy(answer.headers) as string, ...WANTS };
+    const me = done(await ask('GET', '/api/auth/me', { ...headers, 'x-zoneward-user': `${id}` }));
+    assert.equal(me.username, 'bob');
+    const admin = done(await service.admin.get('/api/auth/me')).id;
+    const calls = [
+      ['GET', '/api/domains'],
+      ['PUT', '/api/security/profile', { nickname: 'of bob' }],
+      ['POST', '/api/auth/logout'],
+      ['POST', '/api/auth/refresh'],
+    ] as const;
+    for (const opened of [`${admin}`, '', 'bob', `0${id}`])
+      for (const [method, path, body] of calls) {
+        const refusal = await ask(method, path, { ...headers, 'x-zoneward-user': opened }, body);
+        assert.equal(refused(refusal, 401, 401001).data.reason, 'session_of_another', `${path} ${opened}`);
+        assert.deepEqual(refusal.headers.getSetCookie(), []);
+      }
+    assert.equal(done(await ask('GET', '/api/auth/me', headers)).nickname, 'bob');
+  });
+
   it('outlives a wrong password, which is 401, too', async () => {
     const { cookie } = await signIn();
     const wrong = { old_password: 'not-the-password', new_password: 'amber-lantern-208' };
@@ -151,6 +174,29 @@ describe('the cookie of a session elsewhere', () => {
       401001,
     );
     // opened by its address without TLS, where a browser would drop a secure one
+    // without BASE_URL, or at another name, whatever hints at https is enough
+    const other = await startService('sqlite');
+    afterTest(() => other.stop());
+    const plainly = other.server;
+    const signed = await plainly.call('POST', '/api/auth/login', ADMIN, undefined, WANTS);
+    const headers = { cookie: setBy(signed.headers) as string, ...WANTS };
+    const asked = (more: Record<string, string>) =>
+      plainly.call('GET', '/api/auth/me', undefined, undefined, { ...headers, ...more });
+    done(await asked({}));
+    done(await asked({ 'sec-fetch-site': 'same-origin' }));
+    for (const hint of [
+      { 'x-forwarded-proto': 'https' },
+      { 'sec-fetch-site': 'same-origin', host: 'dns.example.com' },
+      { origin: 'https://dns.example.com', host: 'dns.example.com' },
+    ])
+      assert.equal(refused(await asked(hint), 401, 401001).data.reason, 'no_token');
+    const both = `${headers.cookie}; __Host-${headers.cookie.replace(/.$/, 'x')}`;
+    const removed = await asked({ 'sec-fetch-site': 'same-origin', cookie: both });
+    refused(removed, 401, 401001);
+    assert.deepEqual(
+      removed.headers.getSetCookie().map((one) => one.split('=')[0]),
+      ['zoneward_session', '__Host-zoneward_session'],
+    );
     const near = await server.call('POST', '/api/auth/login', ADMIN, undefined, { ...WANTS, origin: server.url });
     assert.match(near.headers.getSetCookie()[0] ?? '', /^zoneward_session=eyJ.*; Path=\/tools\/api; /);
   });

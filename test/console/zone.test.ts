@@ -166,7 +166,6 @@ describeUnless(noChromium || noPowerdns)('the records of a zone', () => {
     await button(page, 'Publish 1 change').click();
     await page.getByText('Published: 1 change').waitFor();
     assert.ok((await lines()).includes('web-4 A - 192.0.2.4 3600 on'));
-    // another user finds a tray of their own
     const kept = (await page.evaluate('JSON.stringify(localStorage)')) as string;
     assert.doesNotMatch(kept, /web-4|violet/);
   });
@@ -185,6 +184,8 @@ describeUnless(noChromium || noPowerdns)('the records of a zone', () => {
     await assertSound(second);
     await dialog.getByRole('button', { name: 'See the difference again' }).click();
     await second.page.getByText('changed by somebody else since you edited it').waitFor();
+    assert.ok(await button(second.page, 'Publish 1 change').isDisabled());
+    await second.page.getByLabel('I have seen what somebody else changed in 1 record').check();
     await button(second.page, 'Publish 1 change').click();
     await second.page.getByText('Published: 1 change').waitFor();
     assert.ok((await lines()).includes('web-1 A - 203.0.113.1 7200 on'));

@@ -1,10 +1,10 @@
 import i18n, { type BackendModule } from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { CHOICES } from './session/choices';
 
 export const LANGUAGES = { en: 'English', zh: '简体中文' } as const;
 export type Language = keyof typeof LANGUAGES;
 
-const KEPT = 'zoneward.language';
 const files = import.meta.glob<{ default: Record<string, unknown> }>('./locales/*/*.json');
 
 /** Words are loaded by language and area, when a screen of the area is opened. */
@@ -27,7 +27,7 @@ const isLanguage = (text: string | null | undefined): text is Language => text =
 /** The language that was chosen here, or null. */
 export function chosenLanguage(): Language | null {
   try {
-    const kept = localStorage.getItem(KEPT);
+    const kept = localStorage.getItem(CHOICES.language);
     return isLanguage(kept) ? kept : null;
   } catch {
     return null;
@@ -36,14 +36,17 @@ export function chosenLanguage(): Language | null {
 
 const ofBrowser = (): Language => (navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en');
 
-/** Shows the console in this language from now on. */
+/** Shows the page in this language. */
+export const showLanguage = (language: Language): Promise<unknown> => i18n.changeLanguage(language);
+
+/** Shows the console in this language from now on, in this browser. */
 export async function chooseLanguage(language: Language): Promise<void> {
   try {
-    localStorage.setItem(KEPT, language);
+    localStorage.setItem(CHOICES.language, language);
   } catch {
     // storage is refused: until the page is left
   }
-  await i18n.changeLanguage(language);
+  await showLanguage(language);
 }
 
 const AGAIN_MS = 5000;

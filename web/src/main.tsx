@@ -1,6 +1,6 @@
 import './styles/first.css';
 import './styles/own.css';
-import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
@@ -9,12 +9,11 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query';
 import { ready } from './i18n';
 import { router } from './router';
+import { schemeManager } from './scheme';
 import { cssVariables, theme } from './theme';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 setNonce(nonce);
-// the key is that of public/scheme.js
-const scheme = localStorageColorSchemeManager({ key: 'zoneward.scheme' });
 
 // the code of the screen is asked for at once, and not after what its frame has to ask the service first
 for (const { routeId } of router.matchRoutes(router.latestLocation))
@@ -28,7 +27,7 @@ createRoot(document.getElementById('root') as HTMLElement).render(
         theme={theme}
         cssVariablesResolver={cssVariables}
         getStyleNonce={() => nonce}
-        colorSchemeManager={scheme}
+        colorSchemeManager={schemeManager}
         defaultColorScheme="auto"
       >
         <RouterProvider router={router} />

@@ -25,7 +25,7 @@ import { DatabaseService } from '../../platform/database/database.service.js';
 import { Installation } from '../../platform/database/installation.js';
 import { isForeign } from '../../platform/http/protocol.js';
 import { UsersService } from '../../users/users.service.js';
-import { dropSessionCookie } from '../sessions/session-cookie.js';
+import { assertOpenedFor, dropSessionCookie } from '../sessions/session-cookie.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { Proofs } from './proofs.js';
 import { ApiTokenStrategy, credentialOf, isApiToken } from './strategies.js';
@@ -126,7 +126,9 @@ export class AccessGuard implements CanActivate {
       if (ended) dropSessionCookie(request, context.switchToHttp().getResponse<Response>(), this.config);
       throw error;
     }
-    return request.user as Principal;
+    const principal = request.user as Principal;
+    assertOpenedFor(request, principal.userId);
+    return principal;
   }
 
   /** Who the caller is, by what stands for an API token. @throws AppError 401001 */

@@ -17,6 +17,8 @@ import { CONFIG } from '../../platform/config/config.module.js';
 
 /** By this header a page of ours says that its session is in the cookie. CORS allows it to no page of others. */
 const HEADER = 'x-zoneward-session';
+/** By this one for whom it was opened: in another tab somebody else may have signed in since. */
+const USER_HEADER = 'x-zoneward-user';
 const PLAIN = 'zoneward_session';
 /** With this prefix, on https, browsers let neither other hosts nor plain http pages set the cookie. */
 const SECURE = `__Host-${PLAIN}`;
@@ -25,10 +27,19 @@ type Public = Pick<Config, 'baseUrl' | 'basePath'>;
 
 const asksForCookie = (request: Request): boolean => request.headers[HEADER] === 'cookie';
 
-/** Whether the browser speaks https to us: its origin says so, or the host is that of an https BASE_URL. */
-function isSecure({ headers }: Request, { baseUrl }: Public): boolean {
-  if (headers.origin) return headers.origin.startsWith('https:');
-  return Boolean(baseUrl?.startsWith('https:')) && new URL(baseUrl as string).host === headers.host;
+/** Hosts of which browsers take plain http as safe, and send `Sec-Fetch-Site` to them. */
+const SAFE_ANYWAY = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|$)|\.(localhost|onion)(:|$)/;
+
+/**
+ * Whether the browser speaks https to us. Its origin says so; where it sends none, as with GET, any hint counts, for a
+ * wrong one refuses a cookie and takes none.
+ */
+function isSecure(request: Request, { baseUrl }: Public): boolean {
+  const { origin, host = '', ...headers } = request.headers;
+  if (origin) return origin.startsWith('https:');
+  if (baseUrl?.startsWith('https:') && new URL(baseUrl).host === host) return true;
+  if (request.secure || /\bhttps\b/i.test(String(headers['x-forwarded-proto'] ?? ''))) return true;
+  return headers['sec-fetch-site'] !== undefined && !SAFE_ANYWAY.test(host);
 }
 
 const nameOf = (secure: boolean) => (secure ? SECURE : PLAIN);
@@ -75,11 +86,20 @@ export const cookieSessions =
     next();
   };
 
-/** Removes the cookie from the browser that sent it. */
+/** Removes the cookie from the browser that sent it, by either name: a browser on plain http passes the secure one over. */
 export function dropSessionCookie(request: Request, response: Response, settings: Public): void {
   if (!asksForCookie(request)) return;
-  const secure = isSecure(request, settings);
-  response.clearCookie(nameOf(secure), optionsOf(secure, settings));
+  for (const secure of [false, true]) response.clearCookie(nameOf(secure), optionsOf(secure, settings));
+}
+
+/**
+ * Refuses what a page does that was opened for another user than the one whom the cookie is of by now.
+ * @throws AppError 401001
+ */
+export function assertOpenedFor(request: Request, user: number): void {
+  const opened = request.headers[USER_HEADER];
+  if (asksForCookie(request) && opened !== undefined && opened !== String(user))
+    throw errors.unauthenticated('session_of_another');
 }
 
 interface WithToken {

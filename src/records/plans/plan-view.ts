@@ -66,7 +66,7 @@ export function planView(
   const seen: StoredPlanChange[] = [];
   const views: PlanChangeView[] = [];
   for (const change of changes) {
-    const { op, position: id, before, after } = change;
+    const { op, position: id, recordId: record_id, before, after } = change;
     const { visible, denied } = judged(me, domain, change);
     summary[op]++;
     const shown = after ?? before;
@@ -74,7 +74,16 @@ export function planView(
     seen.push(change);
     const { host, type } = shown;
     const states = { before: before && shownState(before), after: after && shownState(after) };
-    views.push({ id, op, host, type, ...states, allowed: !denied, ...(denied && { reason: denied.reason }) });
+    views.push({
+      id,
+      op,
+      record_id,
+      host,
+      type,
+      ...states,
+      allowed: !denied,
+      ...(denied && { reason: denied.reason }),
+    });
   }
   return {
     ...{ id: plan.id, domain: shownName(domain), ...headOf(domain, plan), summary },

@@ -191,6 +191,8 @@ export class PlanChangeView {
   /** within the plan */
   id!: number;
   op!: PlanOp;
+  /** null: of a creation */
+  record_id!: number | null;
   host!: string;
   type!: string;
   before!: ChangedRecordView | null;

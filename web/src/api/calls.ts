@@ -13,7 +13,8 @@ export interface Call {
 }
 
 const KEPT = 20;
-const SECRET = /password|secret|token|code|credential|private|key|seed|response/i;
+/** `config` of a channel, too: the address of a chat is all that is needed to write there. */
+const SECRET = /password|passphrase|secret|token|code|credential|private|key|seed|response|^config$/i;
 
 let calls: Call[] = [];
 let next = 1;

@@ -1,6 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import i18n from '~/i18n';
 import { ended, whenSignedIn } from '~/session/ended';
+import { sessionHeaders } from '~/session/opened-for';
 import { noteCall, shownBody } from './calls';
 import { ApiError, Unreachable } from './errors';
 import { noteReachable, noteUnreachable } from './reachable';
@@ -8,9 +9,6 @@ import type { paths as Described } from './schema';
 
 /** The address of the service, below which `/api` is. */
 export const BASE = new URL('.', document.baseURI).href.replace(/\/$/, '');
-
-/** Says that the session is in the cookie, which pages of others cannot send. */
-export const SESSION_HEADER = { 'X-Zoneward-Session': 'cookie' };
 
 /** without the request for a second factor, which is a failure here */
 type Data<E> = E extends { code: -2 }
@@ -83,9 +81,14 @@ export async function ask(request: Request, quietly = false): Promise<Response> 
   answered(response.status);
   if ([502, 504].includes(response.status)) noteUnreachable();
   else noteReachable();
-  if (response.status !== 401 || quietly || opensSession(request.url)) return response;
+  if (response.status !== 401 || opensSession(request.url)) return response;
   const failure = await failureOf(response);
-  if (!failure || !isEnded(failure)) return response;
+  if (failure?.reason === 'session_of_another') {
+    // the page becomes that of who has signed in since; nothing of it goes on
+    location.reload();
+    return new Promise(() => undefined);
+  }
+  if (quietly || !failure || !isEnded(failure)) return response;
   ended();
   await whenSignedIn(request.signal);
   return ask(copy, true);
@@ -93,7 +96,7 @@ export async function ask(request: Request, quietly = false): Promise<Response> 
 
 const envelope: Middleware = {
   onRequest({ request }) {
-    for (const [name, value] of Object.entries(SESSION_HEADER)) request.headers.set(name, value);
+    for (const [name, value] of Object.entries(sessionHeaders())) request.headers.set(name, value);
     request.headers.set('Accept-Language', i18n.language);
     return request;
   },

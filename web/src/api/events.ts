@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
-import { BASE, SESSION_HEADER } from './client';
+import { sessionHeaders } from '~/session/opened-for';
+import { BASE } from './client';
 import { framesOf } from './frames';
 import { queryClient } from './query';
 import { type Events, isStale, STALE } from './stale';
@@ -16,7 +17,7 @@ function tell(name: Name, data: unknown): void {
 }
 
 async function read(signal: AbortSignal, from: string | undefined, seen: (id: string) => void): Promise<void> {
-  const headers = { ...SESSION_HEADER, Accept: 'text/event-stream', ...(from && { 'Last-Event-ID': from }) };
+  const headers = { ...sessionHeaders(), Accept: 'text/event-stream', ...(from && { 'Last-Event-ID': from }) };
   const response = await fetch(`${BASE}/api/events`, { headers, signal });
   if (!response.ok || !response.body) throw new Error(`events: ${response.status}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -1,7 +1,8 @@
 import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
 import createQueryHooks from 'openapi-react-query';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
-import { ask, BASE, client, failureOf, type paths, SESSION_HEADER } from './client';
+import { sessionHeaders } from '~/session/opened-for';
+import { ask, BASE, client, failureOf, type paths } from './client';
 import { ApiError, needsSetup } from './errors';
 import { onComeBack } from './reachable';
 
@@ -75,7 +76,7 @@ export const invalidate = (...prefixes: string[]): Promise<void> =>
 
 /** Saves an answer of the API that is a file, such as an export. */
 export async function download(path: string, name: string): Promise<void> {
-  const response = await ask(new Request(BASE + path, { headers: SESSION_HEADER }));
+  const response = await ask(new Request(BASE + path, { headers: sessionHeaders() }));
   const failure = response.ok ? null : await failureOf(response);
   if (failure) throw failure;
   const url = URL.createObjectURL(await response.blob());

@@ -1,7 +1,7 @@
 import { createFileRoute, redirect } from '@tanstack/react-router';
 import { ApiError, needsSetup } from '~/api/errors';
 import { queryClient } from '~/api/query';
-import { applyProfile, bootstrapOptions, renewAt } from '~/session/session';
+import { applyProfile, bootstrapOptions } from '~/session/session';
 import { Shell } from '~/shell/shell';
 
 let begun = false;
@@ -15,7 +15,6 @@ export const Route = createFileRoute('/_app')({
       if (begun) return;
       begun = true;
       await applyProfile(bootstrap);
-      renewAt(bootstrap.renew_at);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (needsSetup(error)) throw redirect({ to: '/setup' });

@@ -1,9 +1,11 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
-import { client, quietClient } from '~/api/client';
+import { quietClient } from '~/api/client';
 import { ApiError } from '~/api/errors';
-import { queryClient } from '~/api/query';
 import type { components } from '~/api/schema';
-import { chooseLanguage, chosenLanguage, ready } from '~/i18n';
+import { chosenLanguage, ready, showLanguage } from '~/i18n';
+import { forgetChoices } from './choices';
+import { lifetimeMs } from './lifetime';
+import { openFor, tellPages } from './opened-for';
 
 type Schemas = components['schemas'];
 export type User = Schemas['UserView'];
@@ -15,7 +17,14 @@ export const Role = { User: 1, Admin: 2, Super: 3 } as const;
 /** What a page needs once somebody has signed in. */
 export const bootstrapOptions = queryOptions({
   queryKey: ['get', '/api/bootstrap', {}],
-  queryFn: async ({ signal }) => (await quietClient.GET('/api/bootstrap', { signal })).data as Schemas['BootstrapView'],
+  queryFn: async ({ signal }) => {
+    const { data, response } = await quietClient.GET('/api/bootstrap', { signal });
+    const bootstrap = data as Schemas['BootstrapView'];
+    openFor(bootstrap.me.id);
+    // each renewal is in the audit log: not at each opening
+    renewIn(lifetimeMs(bootstrap.renew_at, response.headers.get('date')));
+    return bootstrap;
+  },
   staleTime: 60_000,
 });
 
@@ -42,34 +51,36 @@ function renewIn(ms: number): void {
 }
 
 /** Renews the cookie at half of the life that it has left, as long as the page is open. */
-export function renewBefore(expiresAt: string | undefined): void {
-  if (expiresAt) renewIn(Math.max(10_000, (Date.parse(expiresAt) - Date.now()) / 2));
+export function renewBefore(expiresAt: string | undefined, { headers }: Response): void {
+  if (expiresAt) renewIn(Math.max(10_000, lifetimeMs(expiresAt, headers.get('date')) / 2));
 }
-
-/** Renews the cookie at this time, which may have passed. Each renewal is in the audit log: not at each opening. */
-export const renewAt = (time: string): void => renewIn(Date.parse(time) - Date.now());
 
 /** Renews the cookie now. A failure is no matter: the next request tells of an ended session. */
 async function renew(): Promise<void> {
   try {
-    const { data } = await quietClient.POST('/api/auth/refresh');
-    renewBefore(data?.expires_at);
+    const { data, response } = await quietClient.POST('/api/auth/refresh');
+    renewBefore(data?.expires_at, response);
   } catch (error) {
     if (!(error instanceof ApiError)) renewIn(60_000);
   }
 }
 
-/** The language of the profile, unless another one was chosen in this browser. */
+/** The language of the profile, unless another one was chosen in this browser. It is not chosen here by that. */
 export async function applyProfile({ profile }: Schemas['BootstrapView']): Promise<void> {
   await ready;
-  if (chosenLanguage() === null) await chooseLanguage(profile.language);
+  if (chosenLanguage() === null) await showLanguage(profile.language);
 }
 
-/** Ends the session and forgets all that was read. */
+/**
+ * Ends the session, in all pages of this browser, and loads the sign-in: nothing of this page is left.
+ * @throws ApiError, Unreachable: somebody is still signed in
+ */
 export async function signOut(): Promise<void> {
-  clearTimeout(renewal);
-  await client.POST('/api/auth/logout').catch((error) => {
+  await quietClient.POST('/api/auth/logout').catch((error) => {
+    // there is none any more
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   });
-  queryClient.clear();
+  tellPages(null);
+  forgetChoices();
+  location.assign(new URL('sign-in', document.baseURI));
 }

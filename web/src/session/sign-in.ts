@@ -1,6 +1,7 @@
 import { quietClient } from '~/api/client';
 import { ApiError } from '~/api/errors';
 import type { components } from '~/api/schema';
+import { tellPages } from './opened-for';
 import { renewBefore, type SignedIn } from './session';
 
 type Codes = { totpCode?: string; recoveryCode?: string };
@@ -14,20 +15,21 @@ export const codeOf = (text: string): Codes => {
 /** Whether a second factor is to be shown, as the failure of a sign-in says. */
 export const needsCode = (error: unknown): error is ApiError => error instanceof ApiError && error.code === -2;
 
-function signedIn(data: unknown): SignedIn {
+function signedIn({ data, response }: { data?: unknown; response: Response }): SignedIn {
   const result = data as SignedIn;
-  renewBefore(result.expires_at);
+  renewBefore(result.expires_at, response);
+  tellPages(result.user.id);
   return result;
 }
 
 export async function signInByPassword(username: string, password: string, code?: string): Promise<SignedIn> {
   const body = { username, password, ...(code && codeOf(code)) };
-  return signedIn((await quietClient.POST('/api/auth/login', { body })).data);
+  return signedIn(await quietClient.POST('/api/auth/login', { body }));
 }
 
 export async function finishBySecondFactor(challenge_id: string, code: string): Promise<SignedIn> {
   const body = { challenge_id, ...codeOf(code) };
-  return signedIn((await quietClient.POST('/api/auth/second-factor', { body })).data);
+  return signedIn(await quietClient.POST('/api/auth/second-factor', { body }));
 }
 
 /** Whether this browser can use passkeys here: only at https and localhost. */
@@ -57,5 +59,5 @@ export async function signInByPasskey(autofill: boolean, signal?: AbortSignal): 
     throw error;
   }
   const body = { challenge_id, response: response as never };
-  return signedIn((await quietClient.POST('/api/auth/webauthn/login/finish', { body })).data);
+  return signedIn(await quietClient.POST('/api/auth/webauthn/login/finish', { body }));
 }

@@ -7,6 +7,7 @@ import { forgetCalls } from '~/api/calls';
 import { useEventStream } from '~/api/events';
 import { Loading } from '~/components/state-block';
 import { loadAllWords } from '~/i18n';
+import { showScheme } from '~/scheme';
 import { useEnded } from '~/session/ended';
 import { useBootstrap } from '~/session/session';
 import { Banner } from './banner';
@@ -24,6 +25,7 @@ const PARTS = {
   signIn: () => import('~/session/sign-in-dialog'),
   rail: () => import('./rail-drawer'),
   notices: () => import('./notices'),
+  notify: () => import('~/components/notify'),
 };
 const Palette = lazy(PARTS.palette);
 const KeysHelp = lazy(PARTS.keys);
@@ -52,7 +54,7 @@ function useScheme(theme: 'auto' | 'light' | 'dark'): void {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the page is opened
   useEffect(() => {
-    if (colorScheme === 'auto' && theme !== 'auto') setColorScheme(theme);
+    if (colorScheme === 'auto' && theme !== 'auto') showScheme(() => setColorScheme(theme));
   }, []);
 }
 

@@ -3,6 +3,7 @@ import { IconChevronDown } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
+import { useErrorWords } from '~/components/error-text';
 import { chooseLanguage, LANGUAGES, type Language } from '~/i18n';
 import { signOut, useMe } from '~/session/session';
 import classes from './shell.module.css';
@@ -14,15 +15,17 @@ type Scheme = (typeof SCHEMES)[number];
 export function UserMenu() {
   const { t, i18n } = useTranslation('shell');
   const me = useMe();
+  const words = useErrorWords();
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   // the choice is of the user, and follows to other browsers; here it counts at once
   const keep = (body: { language?: Language; theme?: Scheme }) =>
     void client.PUT('/api/security/profile', { body }).catch(() => undefined);
-  const leave = async () => {
-    await signOut();
-    await navigate({ to: '/sign-in' });
-  };
+  const leave = () =>
+    signOut().catch(async (error) => {
+      const { notifyFailed } = await import('~/components/notify');
+      notifyFailed(t('stillSignedIn'), words(error));
+    });
   return (
     <Menu width={220}>
       <Menu.Target>

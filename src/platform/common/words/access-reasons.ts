@@ -29,6 +29,11 @@ export const ACCESS_REASONS = {
     'Your session has ended; sign in again',
     '会话刚刚已结束，请重新登录',
   ),
+  session_of_another: say(
+    'unauthenticated',
+    'Somebody else has signed in in this browser since the page was opened; load it again',
+    '页面打开后，此浏览器中已有其他用户登录；请重新加载页面',
+  ),
   api_token_invalid: say('unauthenticated', 'Invalid or expired token', 'API 令牌无效或已过期'),
   ticket_ended: say('unauthenticated', 'The credential of the ticket has ended', '该票据所依据的凭据已失效'),
   ticket_unknown: say(

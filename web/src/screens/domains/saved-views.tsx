@@ -3,6 +3,8 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Dialog } from '~/components/dialog';
+import { useMe } from '~/session/session';
+import { keptName } from '~/state/kept';
 import classes from './domains.module.css';
 
 interface View {
@@ -10,7 +12,6 @@ interface View {
   search: Record<string, string>;
 }
 
-const KEPT = 'zoneward.views.domains';
 /** what of the address is a view: not the page */
 const PARTS = ['keyword', 'sort', 'account_id', 'team_id', 'provider', 'status'];
 const LONGEST = 60;
@@ -35,9 +36,9 @@ function partsOf(search: Record<string, unknown> | null): Record<string, string>
   return Object.fromEntries(parts);
 }
 
-function read(): string | null {
+function read(name: string): string | null {
   try {
-    return localStorage.getItem(KEPT);
+    return localStorage.getItem(name);
   } catch {
     return null;
   }
@@ -46,10 +47,11 @@ function read(): string | null {
 const same = (a: Record<string, string>, b: Record<string, string>) =>
   PARTS.every((key) => (a[key] ?? '') === (b[key] ?? ''));
 
-/** Searches and filters with a name, kept in this browser. */
+/** Searches and filters with a name, kept in this browser for who is signed in. */
 export function SavedViews() {
   const { t } = useTranslation('domains');
-  const [views, setViews] = useState(() => viewsOf(read()));
+  const kept = keptName('views.domains', useMe().id);
+  const [views, setViews] = useState(() => viewsOf(read(kept)));
   const [isNaming, setNaming] = useState(false);
   const here = partsOf(useSearch({ strict: false }) as Record<string, unknown>);
   const isAll = Object.keys(here).length === 0;
@@ -57,7 +59,7 @@ export function SavedViews() {
   const keep = (next: View[]) => {
     setViews(next);
     try {
-      localStorage.setItem(KEPT, JSON.stringify(next));
+      localStorage.setItem(kept, JSON.stringify(next));
     } catch {
       // storage is refused: until the page is left
     }

@@ -8,6 +8,7 @@ import { AppLink } from '~/components/app-link';
 import { ErrorText } from '~/components/error-text';
 import { FormEnd, useApiForm } from '~/components/form';
 import { Loading } from '~/components/state-block';
+import { tellPages } from '~/session/opened-for';
 import { safeBack } from '~/session/safe-back';
 import { renewBefore } from '~/session/session';
 import { finishBySecondFactor, needsCode } from '~/session/sign-in';
@@ -49,8 +50,9 @@ export function CallbackScreen() {
     if (begun.current || !answer.state) return;
     begun.current = true;
     quietClient.POST('/api/auth/oauth/callback', { body: answer as { state: string } }).then(
-      ({ data }) => {
-        renewBefore(data?.expires_at);
+      ({ data, response }) => {
+        renewBefore(data?.expires_at, response);
+        if (data?.user && !data.bound) tellPages(data.user.id);
         return goOn(data?.bound ? '/profile' : takeBack());
       },
       (error) => {

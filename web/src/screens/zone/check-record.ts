@@ -18,6 +18,7 @@ export async function mistakesOf(
   domain: { id: number; records_count: number },
   edits: readonly Edit[],
   edit: Edit,
+  signal: AbortSignal,
 ): Promise<FieldError[]> {
   if (domain.records_count > CHEAP) return [];
   const hosts = new Set([edit.before?.host, edit.after?.host]);
@@ -35,7 +36,7 @@ export async function mistakesOf(
     const { data } = await client.POST('/api/domains/{domain_id}/records/batch', {
       params,
       body: { changes: changes as never, atomic: false },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
     });
     const misfit = ((data as unknown as Plan).failures ?? []).find(({ path }) => path === at);
     return misfit ? fields({ msg: misfit.msg, errors: (misfit.data as { errors?: FieldError[] })?.errors ?? [] }) : [];
@@ -58,8 +59,8 @@ export async function mistakesOf(
 /** The check of one form: of a record that is there, or of a new one with the key of its edit. */
 export const checkOf =
   (domain: { id: number; records_count: number }, edits: readonly Edit[], row: RecordRow | null, key = '') =>
-  (after: Fields): Promise<FieldError[]> => {
+  (after: Fields, signal: AbortSignal): Promise<FieldError[]> => {
     const held = row && edits.find(({ id }) => id === row.id);
     const before = row && (held?.before ?? fieldsOf(row));
-    return mistakesOf(domain, edits, { key: held?.key ?? key, id: row?.id ?? null, before, after });
+    return mistakesOf(domain, edits, { key: held?.key ?? key, id: row?.id ?? null, before, after }, signal);
   };

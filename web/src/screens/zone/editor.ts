@@ -9,6 +9,7 @@ interface Compared {
   after: string;
   /** one above the other, instead of side by side */
   isNarrow: boolean;
+  isReadOnly: boolean;
   labels: { before: string; after: string };
   onChange: (text: string) => void;
 }
@@ -45,7 +46,10 @@ const THEME = EditorView.theme({
  * An editor of a text beside what it was.
  * @returns what ends it
  */
-export function compare(parent: HTMLElement, { before, after, isNarrow, labels, onChange }: Compared): () => void {
+export function compare(
+  parent: HTMLElement,
+  { before, after, isNarrow, isReadOnly, labels, onChange }: Compared,
+): () => void {
   const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
   const shared = (label: string): Extension[] => [
     EditorView.cspNonce.of(nonce),
@@ -56,6 +60,9 @@ export function compare(parent: HTMLElement, { before, after, isNarrow, labels, 
   ];
   const written: Extension[] = [
     ...shared(labels.after),
+    ...(isReadOnly
+      ? [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ 'aria-readonly': 'true' })]
+      : []),
     history(),
     drawSelection(),
     search({ top: true }),

@@ -19,7 +19,9 @@ interface Props {
   types: TypeView[];
   lines: components['schemas']['LineView'][];
   /** what the service says of it; none: it fits */
-  check: (after: Fields) => Promise<FieldError[]>;
+  check: (after: Fields, signal: AbortSignal) => Promise<FieldError[]>;
+  /** something was put in */
+  onTyped: () => void;
   onDone: (after: Fields) => void;
   onCancel: () => void;
 }
@@ -30,7 +32,7 @@ const LONG_S = 366 * 86_400;
 
 /** The fields of one record, as far as its provider has them. Enter puts it into the tray, Escape leaves it. */
 export function RecordForm(props: Props) {
-  const { label, initial, isNew, capabilities: can, types, lines, check, onDone, onCancel } = props;
+  const { label, initial, isNew, capabilities: can, types, lines, check, onTyped, onDone, onCancel } = props;
   const { t } = useTranslation('zone');
   const byType = new Map(types.map((one) => [one.type, one]));
   const [fields, setFields] = useState(initial);
@@ -41,6 +43,12 @@ export function RecordForm(props: Props) {
   const [partErrors, setPartErrors] = useState<Record<number, string>>({});
   const [busy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
+  const stop = useRef(new AbortController());
+  useEffect(() => {
+    const own = new AbortController();
+    stop.current = own;
+    return () => own.abort();
+  }, []);
   useEffect(() => {
     form.current
       ?.querySelector<HTMLElement>(isNew ? '[name=host]' : '[data-value] input, [data-value] textarea')
@@ -59,9 +67,16 @@ export function RecordForm(props: Props) {
     setErrors({});
   };
 
+  const preset = (seconds: number | null) => {
+    setTtl(String(seconds));
+    onTyped();
+  };
+
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const seconds = ttl.trim() === '' ? 0 : secondsOf(ttl);
+    if (busy) return;
+    const isDefault = ttl.trim() === '';
+    const seconds = isDefault ? 0 : secondsOf(ttl);
     const wrongParts: Record<number, string> = {};
     if (view && texts)
       view.value.parts.forEach((part, i) => {
@@ -72,7 +87,9 @@ export function RecordForm(props: Props) {
     const wrong: Record<string, string> = {};
     if (fields.host.trim() === '') wrong.host = t('problem.neededHost');
     if (seconds === null) wrong.ttl = t('problem.ttl');
-    else if (seconds !== 0 && seconds !== can.automatic_ttl && (seconds < can.min_ttl || seconds > can.max_ttl))
+    // a record that is there has one already
+    else if (isDefault && !isNew && initial.ttl !== 0) wrong.ttl = t('problem.neededTtl');
+    else if (!isDefault && seconds !== can.automatic_ttl && (seconds < can.min_ttl || seconds > can.max_ttl))
       wrong.ttl = t('problem.range', { min: can.min_ttl, max: can.max_ttl });
     if (fields.type === 'CNAME' && fields.host.trim() === '@' && !can.apex_cname) wrong.type = t('problem.apexCname');
     setErrors(wrong);
@@ -82,10 +99,13 @@ export function RecordForm(props: Props) {
       ...fields,
       host: fields.host.trim(),
       value: view && texts ? joinParts(view, texts) : fields.value,
-      ttl: seconds || initial.ttl,
+      ttl: seconds ?? 0,
     };
     setBusy(true);
-    const mistakes = await check(after);
+    const { signal } = stop.current;
+    const mistakes = await check(after, signal);
+    // it was left, or another one has taken its place
+    if (signal.aborted) return;
     setBusy(false);
     if (mistakes.length === 0) return onDone(after);
     const told: Record<string, string> = {};
@@ -122,7 +142,15 @@ export function RecordForm(props: Props) {
     !can.remark && t('form.remarkHere'),
   ].filter(Boolean);
   return (
-    <form ref={form} aria-label={label} className={classes.form} onSubmit={submit} onKeyDown={onKeyDown} noValidate>
+    <form
+      ref={form}
+      aria-label={label}
+      className={classes.form}
+      onSubmit={submit}
+      onKeyDown={onKeyDown}
+      onChange={onTyped}
+      noValidate
+    >
       <div className={classes.line}>
         <TextInput
           className={classes.host}
@@ -182,7 +210,7 @@ export function RecordForm(props: Props) {
             label={t('form.ttl')}
             size="sm"
             classNames={{ input: 'zw-mono' }}
-            placeholder={t('form.ttlDefault')}
+            placeholder={isNew ? t('form.ttlDefault') : ''}
             value={ttl}
             error={errors.ttl}
             onChange={(event) => setTtl(event.currentTarget.value)}
@@ -195,13 +223,13 @@ export function RecordForm(props: Props) {
                 size="compact-xs"
                 px={4}
                 aria-label={t('form.ttlPreset', { ttl: shortTtl(seconds) })}
-                onClick={() => setTtl(String(seconds))}
+                onClick={() => preset(seconds)}
               >
                 {shortTtl(seconds)}
               </Button>
             ))}
             {can.automatic_ttl !== null && (
-              <Button variant="subtle" size="compact-xs" px={4} onClick={() => setTtl(String(can.automatic_ttl))}>
+              <Button variant="subtle" size="compact-xs" px={4} onClick={() => preset(can.automatic_ttl)}>
                 {t('form.ttlAutomatic')}
               </Button>
             )}

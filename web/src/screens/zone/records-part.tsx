@@ -1,11 +1,12 @@
-import { Button, CloseButton, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { Button, CloseButton, Group, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { IconFileText, IconPlus, IconSearch } from '@tabler/icons-react';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { newKey } from '~/api/new-key';
 import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
+import { Dialog } from '~/components/dialog';
 import { notifyDone } from '~/components/notify';
 import { Empty, Failure, Loading, Stale } from '~/components/state-block';
 import { useTypedFilter } from '~/components/use-typed-filter';
@@ -20,7 +21,7 @@ import type { Publish } from './publish/use-publish';
 import { RecordForm } from './record-form';
 import { type Act, RecordGrid } from './record-grid';
 import { ExportDialog, ImportDialog } from './transfer';
-import { add, change, type Edit, MAX_EDITS, remove, type Tray, withdraw } from './tray';
+import { add, change, type Edit, MAX_EDITS, remove, type Tray } from './tray';
 import { TrayBar } from './tray-bar';
 import { allRows, useHead } from './use-records';
 import classes from './zone.module.css';
@@ -31,6 +32,8 @@ interface Props {
   isKept: boolean;
   set: (become: (tray: Tray) => Tray | null) => boolean;
   publish: Publish;
+  /** takes edits out of the tray */
+  takeOut: (keys: string[]) => void;
   planTray: () => void;
   planDocument: (
     document: { format: 'zonefile' | 'csv' | 'json' | 'octodns'; text: string },
@@ -55,14 +58,16 @@ const NEW: Fields = {
 };
 const TYPING_MS = 40;
 
-export function RecordsPart({ domain, tray, isKept, set, publish, planTray, planDocument }: Props) {
+export function RecordsPart({ domain, tray, isKept, set, publish, takeOut, planTray, planDocument }: Props) {
   const { t } = useTranslation('zone');
   const [url, setUrl] = useUrlState({ q: '', sort: 'host', by: 'record', view: 'records' });
   const [text, setText] = useTypedFilter(url.q, (q) => setUrl({ q }), 15 * TYPING_MS);
   const [asked] = useDebouncedValue(text, TYPING_MS);
   const [chosen, setChosen] = useState<ReadonlyMap<number, RecordRow>>(new Map());
   const [open, setOpen] = useState<Open | null>(null);
-  const [discarded, setDiscarded] = useState<Edit[]>([]);
+  /** what is to be opened in place of a form that something was typed in */
+  const [next, setNext] = useState<Open | null>(null);
+  const isTyped = useRef(false);
   const [dialog, setDialog] = useState<'import' | 'export' | null>(null);
   const meta = $api.useQuery('get', '/api/meta', {}, { staleTime: Number.POSITIVE_INFINITY });
   const can = domain.capabilities;
@@ -82,23 +87,32 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
   // a table of few rows has no room for a form
   const isNarrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
 
+  // with a plan the text has done its work
+  useEffect(() => {
+    if (publish.phase?.is === 'review') setDialog((now) => (now === 'import' ? null : now));
+  }, [publish.phase?.is]);
+
   const put = (become: (tray: Tray) => Tray | null) => {
     const fits = set(become);
-    setDiscarded([]);
     if (!fits) notifyDone(t('tray.full', { count: MAX_EDITS }));
     return fits;
   };
-  const takeOut = (keys: string[]) => {
-    const before = tray.edits.filter(({ key }) => keys.includes(key));
-    put((now) => withdraw(now, keys));
+  const leave = (keys: string[]) => {
+    takeOut(keys);
     setOpen((now) => (now?.is === 'new' && keys.includes(now.key) ? null : now));
-    setDiscarded(before.length > 1 ? before : []);
   };
+  const show = (form: Open | null) => {
+    isTyped.current = false;
+    setNext(null);
+    setOpen(form);
+  };
+  /** Opens a form; asks first where that would take away what was typed. */
+  const begin = (form: Open) => (open && isTyped.current ? setNext(form) : show(form));
   const edit = ({ row, edit }: Line, index: number) => {
     if (isReadOnly || edit?.after === null || row?.read_only) return;
     const initial = edit?.after ?? (row && fieldsOf(row));
     if (!initial) return;
-    setOpen(row ? { is: 'row', row, index, initial } : { is: 'new', key: edit?.key ?? newKey(), initial });
+    begin(row ? { is: 'row', row, index, initial } : { is: 'new', key: edit?.key ?? newKey(), initial });
   };
   const act = (what: Act, line: Line, index: number) => {
     const { row } = line;
@@ -112,7 +126,7 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
     } else if (what === 'edit') edit(line, index);
     else if (isReadOnly) return;
     else if (what === 'withdraw' || (what === 'delete' && !row)) {
-      if (line.edit) takeOut([line.edit.key]);
+      if (line.edit) leave([line.edit.key]);
     } else if (row && !row.read_only) {
       const now = line.edit?.after ?? fieldsOf(row);
       if (what === 'delete') put((held) => remove(held, row));
@@ -123,9 +137,9 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
     const rows = [...chosen.values()].filter(({ read_only }) => !read_only);
     if (put((now) => rows.reduce<Tray | null>((held, row) => held && become(held, row), now))) setChosen(new Map());
   };
-  const begin = () => !isReadOnly && setOpen({ is: 'new', key: newKey(), initial: NEW });
+  const beginNew = () => !isReadOnly && begin({ is: 'new', key: newKey(), initial: NEW });
   useKeys({
-    n: begin,
+    n: beginNew,
     p: () => tray.edits.length > 0 && !tray.publishing && planTray(),
   });
 
@@ -155,17 +169,18 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
       lines={lines.data ?? []}
       check={checkOf(domain, tray.edits, open.is === 'row' ? open.row : null, open.is === 'new' ? open.key : undefined)}
       onDone={(after) => {
-        if (put((now) => (open.is === 'row' ? change(now, open.row, after) : add(now, after, open.key)))) setOpen(null);
+        if (put((now) => (open.is === 'row' ? change(now, open.row, after) : add(now, after, open.key)))) show(null);
       }}
-      onCancel={() => setOpen(null)}
+      onTyped={() => {
+        isTyped.current = true;
+      }}
+      onCancel={() => show(null)}
     />
   );
   const editOf = (one: Edit) => {
     const row = one.id === null ? null : ({ ...one.before, id: one.id } as RecordRow);
     if (one.after)
-      setOpen(
-        row ? { is: 'row', row, index: -1, initial: one.after } : { is: 'new', key: one.key, initial: one.after },
-      );
+      begin(row ? { is: 'row', row, index: -1, initial: one.after } : { is: 'new', key: one.key, initial: one.after });
   };
   const isAbove = open?.is === 'new' || (open?.is === 'row' && (isNarrow || open.index < 0 || head.total === 0));
   const found = useDeferredValue(head.total);
@@ -223,7 +238,7 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
             >
               {t('text.open')}
             </Button>
-            <Button leftSection={<IconPlus size={14} stroke={1.8} aria-hidden />} onClick={begin}>
+            <Button leftSection={<IconPlus size={14} stroke={1.8} aria-hidden />} onClick={beginNew}>
               {t('form.add')}
             </Button>
           </>
@@ -265,7 +280,7 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
               <Empty
                 title={t('empty.title')}
                 text={t('empty.text')}
-                action={!isReadOnly && <Button onClick={begin}>{t('form.add')}</Button>}
+                action={!isReadOnly && <Button onClick={beginNew}>{t('form.add')}</Button>}
               />
             )
           ) : (
@@ -288,34 +303,29 @@ export function RecordsPart({ domain, tray, isKept, set, publish, planTray, plan
           )}
         </>
       )}
-      {discarded.length > 0 && (
-        <div className={classes.discarded} role="status">
-          {t('tray.discarded', { count: discarded.length })}
-          <Button
-            variant="subtle"
-            size="compact-xs"
-            onClick={() => put((now) => ({ ...now, edits: [...discarded, ...now.edits] }))}
-          >
-            {t('publish.undo')}
-          </Button>
-        </div>
-      )}
       <TrayBar
         tray={tray}
         isKept={isKept}
         onPublish={planTray}
         onEdit={editOf}
-        onWithdraw={takeOut}
+        onWithdraw={leave}
         onShow={publish.resume}
       />
       {dialog === 'import' && (
-        <ImportDialog
-          onClose={() => setDialog(null)}
-          onPlan={(document, mode) => {
-            setDialog(null);
-            planDocument(document, mode);
-          }}
-        />
+        <ImportDialog opened={!publish.phase} onClose={() => setDialog(null)} onPlan={planDocument} />
+      )}
+      {next && (
+        <Dialog opened onClose={() => setNext(null)} title={t('form.leave')} size="sm">
+          <Text fz="sm">{t('form.leaveText')}</Text>
+          <Group justify="flex-end" gap="sm" mt="md">
+            <Button variant="default" onClick={() => show(next)}>
+              {t('form.leaveYes')}
+            </Button>
+            <Button data-autofocus onClick={() => setNext(null)}>
+              {t('form.leaveNo')}
+            </Button>
+          </Group>
+        </Dialog>
       )}
       {dialog === 'export' && <ExportDialog domain={domain} onClose={() => setDialog(null)} />}
     </>

@@ -26,9 +26,12 @@ function formatOf(name: string): Format | null {
 
 /** Takes a file, or a text, of records: what comes of it is shown first. */
 export function ImportDialog({
+  opened,
   onClose,
   onPlan,
 }: {
+  /** false: it stands back, with what was put in */
+  opened: boolean;
   onClose: () => void;
   onPlan: (document: { format: Format; text: string }, mode: 'merge' | 'sync') => void;
 }) {
@@ -44,7 +47,7 @@ export function ImportDialog({
     setText(await file.text());
   };
   return (
-    <Dialog opened onClose={onClose} title={t('import.title')} size="lg">
+    <Dialog opened={opened} onClose={onClose} title={t('import.title')} size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -9,6 +9,17 @@ export interface Edit {
   id: number | null;
   before: Fields | null;
   after: Fields | null;
+  /** it took the place of an edit that is being published, which makes the record so; null: which deletes it */
+  sent?: Fields | null;
+}
+
+/** The zone as text, as somebody left it half done. */
+export interface Draft {
+  /** of this text: another one has another key */
+  key: string;
+  text: string;
+  /** the zone when the text was begun */
+  base: string;
 }
 
 /** Something that is being published: kept, so that a page that is loaded again finds what became of it. */
@@ -24,8 +35,8 @@ export interface Publishing {
   override?: string;
   /** it takes back this change set */
   undoes?: number;
-  /** it is of a file, or of the text of the zone */
-  document?: boolean;
+  /** key of the draft that it is of */
+  draft?: string;
   /** it waits for an approval */
   waits?: boolean;
 }
@@ -34,8 +45,7 @@ export interface Publishing {
 export interface Tray {
   edits: Edit[];
   publishing: Publishing | null;
-  /** the zone as text, as somebody left it half done */
-  draft?: string | undefined;
+  draft?: Draft | undefined;
 }
 
 export const EMPTY: Tray = { edits: [], publishing: null };
@@ -44,15 +54,22 @@ export const MAX_EDITS = 2000;
 
 const isFull = ({ edits }: Tray, more: number) => edits.length + more > MAX_EDITS;
 
-/** Puts an edit in the place of the one with its key, or record, or behind all. @returns null when the tray is full */
+const isNothing = ({ before, after }: Edit) => before && after && changedFields(before, after).length === 0;
+
+/**
+ * Puts an edit in the place of the one with its key, or record, or behind all. One that is being published is another
+ * one from then on: its end is not that of what was edited since.
+ * @returns null when the tray is full
+ */
 function put(tray: Tray, edit: Edit): Tray | null {
   const at = tray.edits.findIndex(({ key, id }) => key === edit.key || (id !== null && id === edit.id));
-  const nothing = edit.before && edit.after && changedFields(edit.before, edit.after).length === 0;
-  if (at < 0) return nothing ? tray : isFull(tray, 1) ? null : { ...tray, edits: [...tray.edits, edit] };
-  const edits = nothing
-    ? tray.edits.toSpliced(at, 1)
-    : tray.edits.with(at, { ...edit, key: tray.edits[at]?.key ?? edit.key });
-  return { ...tray, edits };
+  const held = tray.edits[at];
+  if (!held) return isNothing(edit) ? tray : isFull(tray, 1) ? null : { ...tray, edits: [...tray.edits, edit] };
+  const next: Edit = tray.publishing?.edits.includes(held.key)
+    ? { ...edit, key: newKey(), sent: held.after }
+    : { ...held, before: edit.before, after: edit.after };
+  const goes = isNothing(next) && next.sent === undefined;
+  return { ...tray, edits: goes ? tray.edits.toSpliced(at, 1) : tray.edits.with(at, next) };
 }
 
 /** The record is to become so; what it was when it was first edited stays known. */
@@ -76,6 +93,65 @@ export const withdraw = (tray: Tray, keys: readonly string[]): Tray => ({
   ...tray,
   edits: tray.edits.filter(({ key }) => !keys.includes(key)),
 });
+
+/** A change that was made, as far as it matters to the tray. */
+export interface Made {
+  op: string;
+  record_id: number | null;
+  after: Fields | null;
+}
+
+/** What an edit became of which a change was made, when it took the place of that one. */
+function onTopOf({ sent, ...edit }: Edit, made: readonly Made[]): Edit[] {
+  const near = made.filter(({ op, record_id, after }) =>
+    edit.id === null
+      ? op === 'create' && sent && after?.host === sent.host && after.type === sent.type
+      : record_id === edit.id,
+  );
+  const is = near.find(({ after }) => after?.value === sent?.value) ?? near[0];
+  const now: Edit = !is
+    ? edit
+    : is.after
+      ? { ...edit, id: is.record_id, before: { ...fieldsOf(is.after), value: wholeOf(is.after.value, sent) } }
+      : { ...edit, id: null, before: null };
+  return isNothing(now) || (!now.before && !now.after) ? [] : [now];
+}
+
+/** A value of which lists of changes have the beginning, where it is very long. */
+const wholeOf = (shown: string, sent: Fields | null | undefined): string =>
+  sent && isSameValue(sent.value, shown) ? sent.value : shown;
+
+/** Whether a value is the one that a plan, or a list of changes, shows: of very long ones that has the beginning. */
+export const isSameValue = (value: string, shown: string): boolean =>
+  value === shown || (shown.length > 200 && value.startsWith(shown.slice(0, 200)));
+
+/**
+ * The tray when what was published has come to its end.
+ * @param left keys of the edits that were not made
+ * @param made the changes that were
+ * @param isWhole whether nothing failed
+ */
+export function published(
+  tray: Tray,
+  publishing: Publishing,
+  left: readonly string[],
+  made: readonly Made[],
+  isWhole: boolean,
+): Tray {
+  const done = publishing.edits.filter((key) => !left.includes(key));
+  const { draft, ...rest } = withdraw(tray, done);
+  const edits = rest.edits.flatMap((edit) => (edit.sent === undefined ? [edit] : onTopOf(edit, made)));
+  // a text that was changed since is another one
+  const isDone = isWhole && draft?.key === publishing.draft;
+  return { ...rest, edits, publishing: null, ...(!isDone && draft && { draft }) };
+}
+
+/** Puts edits back that were taken out, but for those of records that were edited since, and what is too much. */
+export function putBack(tray: Tray, edits: readonly Edit[]): Tray {
+  const ids = new Set(tray.edits.map(({ id }) => id));
+  const back = edits.filter(({ id }) => id === null || !ids.has(id));
+  return { ...tray, edits: [...back, ...tray.edits].slice(0, MAX_EDITS) };
+}
 
 /** A change as the API takes it, only with what changes. */
 export type Change = { op: 'create' | 'update' | 'delete'; record_id?: number } & Partial<Fields>;

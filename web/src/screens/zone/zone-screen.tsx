@@ -1,4 +1,5 @@
-import { lazy, Suspense } from 'react';
+import { Button, CloseButton } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { components } from '~/api/schema';
 import { Loading } from '~/components/state-block';
@@ -8,7 +9,7 @@ import { useUrlState } from '~/state/use-url-state';
 import { PublishDialog } from './publish/publish-dialog';
 import { type Source, usePublish } from './publish/use-publish';
 import { RecordsPart } from './records-part';
-import { changesOf, withdraw } from './tray';
+import { changesOf, type Edit, putBack, withdraw } from './tray';
 import { TrayBar } from './tray-bar';
 import { useTray } from './tray-store';
 import { usePrefetchedRows } from './use-records';
@@ -43,9 +44,19 @@ function Notices({ domain }: { domain: Domain }) {
 }
 
 function Zone({ domain }: { domain: Domain }) {
+  const { t } = useTranslation('zone');
   const { tray, isKept, set } = useTray(domain.id, domain.name);
   const publish = usePublish(domain.id, tray, set);
   const [{ view }, setUrl] = useUrlState({ view: 'records' });
+  const [discarded, setDiscarded] = useState<Edit[]>([]);
+  const takeOut = (keys: string[]) => {
+    setDiscarded(tray.edits.filter(({ key }) => keys.includes(key)));
+    set((now) => withdraw(now, keys));
+  };
+  const undoDiscard = () => {
+    set((now) => putBack(now, discarded));
+    setDiscarded([]);
+  };
   const planTray = () => {
     const { changes, ordered } = changesOf(tray.edits);
     void publish.plan({ body: { changes: changes as never }, edits: ordered });
@@ -72,7 +83,13 @@ function Zone({ domain }: { domain: Domain }) {
               domain={domain}
               tray={tray}
               set={set}
-              onPlan={(text) => planDocument({ format: 'zonefile', text }, 'sync')}
+              done={publish.done}
+              onPlan={({ key, text }, holds) =>
+                void publish.plan({
+                  ...{ body: { document: { format: 'zonefile', text }, mode: 'sync' }, edits: [], document: true },
+                  ...{ draft: key, holds },
+                })
+              }
               onLeave={() => setUrl({ view: 'records' })}
             />
           </Suspense>
@@ -81,7 +98,7 @@ function Zone({ domain }: { domain: Domain }) {
             isKept={isKept}
             onPublish={planTray}
             onEdit={() => setUrl({ view: 'records' })}
-            onWithdraw={(keys) => set((now) => withdraw(now, keys))}
+            onWithdraw={takeOut}
             onShow={publish.resume}
           />
         </>
@@ -92,9 +109,19 @@ function Zone({ domain }: { domain: Domain }) {
           isKept={isKept}
           set={set}
           publish={publish}
+          takeOut={takeOut}
           planTray={planTray}
           planDocument={planDocument}
         />
+      )}
+      {discarded.length > 0 && (
+        <div className={classes.discarded} role="status">
+          {t('tray.discarded', { count: discarded.length })}
+          <Button variant="subtle" size="compact-xs" onClick={undoDiscard}>
+            {t('publish.undo')}
+          </Button>
+          <CloseButton size="xs" aria-label={t('common:close')} onClick={() => setDiscarded([])} />
+        </div>
       )}
       <PublishDialog domain={domain} publish={publish} again={again} undo={undo} />
     </>

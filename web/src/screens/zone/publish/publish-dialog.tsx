@@ -21,10 +21,9 @@ interface Props {
   undo: (changeSet: number) => void;
 }
 
-const TITLES: Record<Phase['is'], string> = {
+const TITLES: Record<Exclude<Phase['is'], 'review'>, string> = {
   planning: 'difference',
   unplanned: 'difference',
-  review: 'difference',
   applying: 'publishing',
   stale: 'conflict',
   ended: 'ended',
@@ -60,7 +59,8 @@ export function PublishDialog({ domain, publish, again, undo }: Props) {
   const { t } = useTranslation('zone');
   const { phase, source, close } = publish;
   if (!phase) return null;
-  const title = phase.is === 'review' && source?.undoes ? 'undo' : TITLES[phase.is];
+  const title =
+    phase.is === 'review' ? (phase.isUnsent ? 'over' : phase.of.undoes ? 'undo' : 'difference') : TITLES[phase.is];
   return (
     <Dialog opened onClose={close} title={t(`publish.title.${title}`)} size="xl">
       {phase.is === 'planning' && (
@@ -87,16 +87,22 @@ export function PublishDialog({ domain, publish, again, undo }: Props) {
           </Group>
         </Stack>
       )}
-      {phase.is === 'review' && (
-        <Review key={phase.plan.id ?? 0} plan={phase.plan} error={phase.error} source={source} publish={publish} />
-      )}
+      {phase.is === 'review' && <Review key={phase.plan.id ?? 0} shown={phase} publish={publish} />}
       {phase.is === 'applying' && <Progressing phase={phase} />}
       {phase.is === 'stale' && (
         <Conflict domain={domain.id} phase={phase} onAgain={() => again(source)} onClose={close} />
       )}
       {phase.is === 'waiting' && <Waiting plan={phase.plan} publish={publish} />}
       {phase.is === 'ended' && <Ended domain={domain} set={phase.set} undo={undo} onClose={close} />}
-      {phase.is === 'over' && (
+      {phase.is === 'over' && phase.plan.state === 'applied' && (
+        <Stack gap="sm">
+          <Text>{t('publish.nothingToDo')}</Text>
+          <Group justify="flex-end">
+            <Button onClick={close}>{t('publish.back')}</Button>
+          </Group>
+        </Stack>
+      )}
+      {phase.is === 'over' && phase.plan.state !== 'applied' && (
         <Stack gap="sm">
           <Status is="warn">{t(`publish.state.${phase.plan.state}`, { defaultValue: phase.plan.state })}</Status>
           {phase.plan.decision && (

@@ -1,55 +1,34 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '~/api/errors';
 import { DiffView } from '~/components/diff-view';
 import { ErrorText } from '~/components/error-text';
 import { Role, useMay } from '~/session/session';
-import { changedFields, type Fields } from '../fields';
+import { changedByOthers } from './others';
 import type { Plan } from './settle';
-import type { Publish, Source } from './use-publish';
+import type { Publish, Reviewed } from './use-publish';
 
 type Guard = Plan['guards'][number];
 
 const SHOWN = 500;
 
-type Shown = NonNullable<Plan['changes'][number]['before']>;
-
-/** Whether a record is still what it was when it was edited; of very long values plans have the beginning. */
-const isSame = (edited: Fields, found: Shown) =>
-  changedFields(edited, { ...edited, ...found, value: edited.value } as Fields).length === 0 &&
-  (edited.value === found.value || (found.value.length > 200 && edited.value.startsWith(found.value.slice(0, 200))));
-
-/** Why a change is worth a second look, or undefined. */
-function useNotes(source: Source | null) {
-  const { t } = useTranslation('zone');
-  return ({ host, type, before, allowed, reason }: Plan['changes'][number]): string | undefined => {
-    if (!allowed) return reason ?? t('publish.notAllowed');
-    if (!before) return undefined;
-    const edited = (source?.edits ?? []).flatMap((edit) =>
-      edit.before?.host === host && edit.before.type === type ? [edit.before] : [],
-    );
-    return edited.length && !edited.some((was) => isSame(was, before)) ? t('publish.changedMeanwhile') : undefined;
-  };
-}
-
 /** The difference, what may be a mistake in it, and the one button that publishes. */
-export function Review({
-  plan,
-  error,
-  source,
-  publish,
-}: {
-  plan: Plan;
-  error: unknown;
-  source: Source | null;
-  publish: Publish;
-}) {
+export function Review({ shown, publish }: { shown: Reviewed; publish: Publish }) {
+  const { plan, error, edits, isUnsent } = shown;
   const { t } = useTranslation('zone');
   const maySuper = useMay(Role.Super);
   const [force, setForce] = useState<string[]>([]);
   const [override, setOverride] = useState('');
-  const note = useNotes(source);
+  const [hasSeen, setSeen] = useState(false);
+  const others = useMemo(() => changedByOthers(plan.changes, edits), [plan, edits]);
+  const changes = useMemo(
+    () => plan.changes.toSorted((a, b) => Number(others.has(b.id)) - Number(others.has(a.id))),
+    [plan, others],
+  );
+  // why a change is worth a second look
+  const note = ({ id, allowed, reason }: Plan['changes'][number]) =>
+    allowed ? (others.has(id) ? t('publish.changedMeanwhile') : undefined) : (reason ?? t('publish.notAllowed'));
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
   const isFrozen = error instanceof ApiError && error.code === 423002;
@@ -57,7 +36,7 @@ export function Review({
   const guards = [...plan.guards, ...more.filter(({ key }) => !plan.guards.some((guard) => guard.key === key))];
   const toConfirm = guards.filter(({ mode }) => mode === 'force');
   const isAllowed = plan.changes.every(({ allowed }) => allowed);
-  const isConfirmed = toConfirm.every(({ key }) => force.includes(key));
+  const isConfirmed = toConfirm.every(({ key }) => force.includes(key)) && (others.size === 0 || hasSeen);
   const { create, update, delete: gone } = plan.summary;
   if (plan.id === null)
     return (
@@ -71,12 +50,13 @@ export function Review({
     );
   return (
     <Stack gap="sm">
+      {isUnsent && <Text fz="sm">{t('publish.unsent')}</Text>}
       <Text fz="sm" role="status">
         {t('publish.summary', { create, update, gone })}
       </Text>
       <DiffView
         label={t('publish.changes')}
-        changes={plan.changes.slice(0, SHOWN).map((change) => ({ ...change, note: note(change) }))}
+        changes={changes.slice(0, SHOWN).map((change) => ({ ...change, note: note(change) }))}
       />
       {plan.changes.length > SHOWN && (
         <Text fz="sm" c="dimmed">
@@ -85,6 +65,15 @@ export function Review({
       )}
       {plan.hidden > 0 && <Text fz="sm">{t('publish.hidden', { count: plan.hidden })}</Text>}
       <Warnings words={plan.warnings} />
+      {others.size > 0 && (
+        <Checkbox
+          size="xs"
+          label={t('publish.others', { count: others.size })}
+          description={t('publish.othersText')}
+          checked={hasSeen}
+          onChange={({ currentTarget: { checked } }) => setSeen(checked)}
+        />
+      )}
       {guards.length > 0 && (
         <Stack gap="xs" component="fieldset" p="sm" style={{ border: '1px solid var(--zw-warn)', borderRadius: 3 }}>
           <Text component="legend" fz="sm" fw={600} px={4}>
@@ -127,7 +116,7 @@ export function Review({
         <Button
           ref={button}
           disabled={!isAllowed || !isConfirmed || (isFrozen && override.trim() === '')}
-          onClick={() => void publish.apply(plan, force, override.trim())}
+          onClick={() => void publish.apply(shown, force, override.trim())}
         >
           {t('publish.publish', { count: plan.changes.length + plan.hidden })}
         </Button>

@@ -4,7 +4,7 @@ import { ApiError } from '~/api/errors';
 import { newKey } from '~/api/new-key';
 import { invalidate } from '~/api/query';
 import type { components } from '~/api/schema';
-import { type Edit, type Publishing, type Tray, withdraw } from '../tray';
+import { type Edit, type Publishing, published, type Tray } from '../tray';
 import { type ChangeSet, type Ending, type Plan, settle } from './settle';
 
 type PlanInput = components['schemas']['PlanInput'];
@@ -15,7 +15,12 @@ export interface Source {
   /** the edits, in the order of the changes */
   edits: Edit[];
   undoes?: number;
+  /** it is of a file, or of the text of the zone */
   document?: boolean;
+  /** key of the draft that it is of */
+  draft?: string | undefined;
+  /** whether it is still what it was made for; what is not is not shown */
+  holds?: () => Promise<boolean>;
 }
 
 /** One record that is not as it was when the plan was made. */
@@ -29,10 +34,21 @@ export interface Difference {
 export type Phase =
   | { is: 'planning' }
   | { is: 'unplanned'; error: unknown }
-  | { is: 'review'; plan: Plan; error: unknown }
+  | Reviewed
   | { is: 'applying'; isAway: boolean; set: ChangeSet | null }
   | { is: 'stale'; error: ApiError; differences: Difference[] }
-  | Ending;
+  | Exclude<Ending, { is: 'unsent' }>;
+
+/** A plan that is looked at, with what it is of. */
+export interface Reviewed {
+  is: 'review';
+  plan: Plan;
+  error: unknown;
+  edits: readonly Edit[];
+  of: Pick<Publishing, 'undoes' | 'draft'>;
+  /** it was to be published before, and was not */
+  isUnsent?: boolean;
+}
 
 /** The edits that are still to be made after a list of changes ended: those of which a change failed. */
 export function leftOf(edits: readonly Edit[], set: ChangeSet): Edit[] {
@@ -55,6 +71,7 @@ export function leftOf(edits: readonly Edit[], set: ChangeSet): Edit[] {
 export function usePublish(domain: number, tray: Tray, set: (become: (tray: Tray) => Tray | null) => boolean) {
   const [source, setSource] = useState<Source | null>(null);
   const [phase, setPhase] = useState<Phase | null>(null);
+  const [done, setDone] = useState<string>();
   const stop = useRef<AbortController | null>(null);
   const latest = useRef(tray);
   latest.current = tray;
@@ -72,28 +89,39 @@ export function usePublish(domain: number, tray: Tray, set: (become: (tray: Tray
     try {
       const params = { path: { domain_id: String(domain) } };
       const { data } = await client.POST('/api/domains/{domain_id}/plans', { params, body: next.body, signal });
-      setPhase({ is: 'review', plan: data as Plan, error: null });
+      const holds = !next.holds || (await next.holds());
+      if (signal.aborted) return;
+      const of = { ...(next.undoes && { undoes: next.undoes }), ...(next.draft && { draft: next.draft }) };
+      setPhase(holds ? { is: 'review', plan: data as Plan, error: null, edits: next.edits, of } : null);
     } catch (error) {
       if (!signal.aborted) setPhase({ is: 'unplanned', error });
     }
   };
 
+  /** nothing of it was made: all of it stays in the tray */
+  const undone = (publishing: Publishing) => set((now) => published(now, publishing, publishing.edits, [], false));
+
   const finish = (publishing: Publishing, ending: Ending) => {
     if (ending.is === 'ended') {
+      const { changes, counts } = ending.set;
+      const made = changes.filter(({ state }) => state === 'applied');
       set((now) => {
         const mine = now.edits.filter(({ key }) => publishing.edits.includes(key));
-        const left = new Set(leftOf(mine, ending.set).map(({ key }) => key));
-        const done = publishing.edits.filter((key) => !left.has(key));
-        const next = { ...withdraw(now, done), publishing: null };
-        return publishing.document && ending.set.counts.failed === 0 ? { ...next, draft: undefined } : next;
+        const left = leftOf(mine, ending.set).map(({ key }) => key);
+        return published(now, publishing, left, made, counts.failed + counts.not_tried === 0);
       });
+      if (counts.failed + counts.not_tried === 0) setDone(publishing.draft);
       void invalidate('/api/domains/{domain_id}', '/api/changes', '/api/plans');
     } else if (ending.is === 'waiting') set((now) => ({ ...now, publishing: { ...publishing, waits: true } }));
-    else set((now) => ({ ...now, publishing: null }));
-    setPhase(ending);
+    // all was as it shall be
+    else if (ending.plan.state === 'applied') set((now) => published(now, publishing, [], [], true));
+    else undone(publishing);
+    if (ending.is !== 'unsent') return setPhase(ending);
+    const edits = latest.current.edits.filter(({ key }) => publishing.edits.includes(key));
+    setPhase({ is: 'review', plan: ending.plan, error: null, edits, of: publishing, isUnsent: true });
   };
 
-  const run = async (publishing: Publishing, isSent: boolean, shown: Plan | null) => {
+  const run = async (publishing: Publishing, isSent: boolean, shown: Reviewed | null) => {
     const signal = begin();
     set((now) => ({ ...now, publishing }));
     setPhase({ is: 'applying', isAway: false, set: null });
@@ -107,26 +135,26 @@ export function usePublish(domain: number, tray: Tray, set: (become: (tray: Tray
     } catch (error) {
       if (signal.aborted) return;
       // refused: nothing was changed
-      set((now) => ({ ...now, publishing: null }));
+      undone(publishing);
       if (error instanceof ApiError && error.code === 412001) {
         const differences = (error.data.differences ?? []) as Difference[];
         setPhase({ is: 'stale', error, differences });
         void invalidate('/api/domains/{domain_id}');
-      } else if (shown) setPhase({ is: 'review', plan: shown, error });
+      } else if (shown) setPhase({ ...shown, error });
       else setPhase({ is: 'unplanned', error });
     }
   };
 
-  const apply = (shown: Plan, force: string[], override: string) =>
+  const apply = (shown: Reviewed, force: string[], override: string) =>
     run(
       {
-        plan: shown.id as number,
+        plan: shown.plan.id as number,
         key: newKey(),
-        edits: source?.edits.map(({ key }) => key) ?? [],
+        edits: shown.edits.map(({ key }) => key),
         force,
         ...(override && { override }),
-        ...(source?.undoes && { undoes: source.undoes }),
-        ...(source?.document && { document: true }),
+        ...(shown.of.undoes && { undoes: shown.of.undoes }),
+        ...(shown.of.draft && { draft: shown.of.draft }),
       },
       false,
       shown,
@@ -147,6 +175,8 @@ export function usePublish(domain: number, tray: Tray, set: (become: (tray: Tray
 
   return {
     phase,
+    /** key of the draft that was published last */
+    done,
     source,
     plan,
     apply,
@@ -157,7 +187,7 @@ export function usePublish(domain: number, tray: Tray, set: (become: (tray: Tray
     withdraw: async () => {
       const { publishing } = latest.current;
       if (publishing) await client.DELETE('/api/plans/{id}', { params: { path: { id: publishing.plan } } });
-      set((now) => ({ ...now, publishing: null }));
+      if (publishing) undone(publishing);
       close();
     },
   };

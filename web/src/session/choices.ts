@@ -1,0 +1,11 @@
+/** What was chosen in this browser, above what the profile says: until the sign-out. `scheme.js` reads it, too. */
+export const CHOICES = { language: 'zoneward.language', scheme: 'zoneward.scheme' } as const;
+
+/** Leaves nothing of one's own to whoever signs in next. */
+export function forgetChoices(): void {
+  try {
+    for (const name of Object.values(CHOICES)) localStorage.removeItem(name);
+  } catch {
+    // storage is refused: nothing is kept
+  }
+}
