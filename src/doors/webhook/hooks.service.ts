@@ -72,6 +72,7 @@ export class HooksService implements OnModuleInit {
     if (!domain.access.rules?.some((rule) => rule.values || rule.ttl))
       assertMay(domain.access, domain.id, 'create', { host, type, value: null, ttl });
     const secret = randomBytes(32).toString('hex');
+    const base = await this.settings.publicUrl();
     const row = { token_id: tokenId, domain_id: domain.id, host, type, name: (input.name ?? '').trim() };
     return this.db.transaction(async (manager) => {
       // one after the other, and none for a token that is being deleted
@@ -80,7 +81,7 @@ export class HooksService implements OnModuleInit {
         throw errors.conflict('too_many_hooks', { max: MAX_PER_TOKEN });
       const stored = { ...row, secret: this.secrets.seal(secret), created_at: now() };
       const id = await this.hooks.insert(stored, manager);
-      const view = viewOf({ ...stored, id }, await this.settings.publicUrl());
+      const view = viewOf({ ...stored, id }, base);
       const target = targetOf({ ...row, id }, domain.name);
       await this.audit.write(manager, me, { action: 'door.hook_create', domain, target, after: view });
       return { ...view, secret };
