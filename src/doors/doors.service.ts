@@ -9,7 +9,13 @@ import { httpreq } from './httpreq/httpreq.js';
 import type { DoorDescription } from './kit/door.js';
 import { webhook } from './webhook/webhook.js';
 
-const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = { httpreq, 'acme-dns': acmeDns, dyndns2, 'external-dns': externalDns, webhook };
+const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
+  httpreq,
+  'acme-dns': acmeDns,
+  dyndns2,
+  'external-dns': externalDns,
+  webhook,
+};
 
 @Injectable()
 export class DoorsService {

@@ -60,7 +60,14 @@ for (const { kind, skip } of databases('one'))
       });
 
     const namesIn = (certificate: string): string[] => {
-      const text = execFileSync('openssl', ['x509', '-noout', '-ext', 'subjectAltName', '-in', join(folder, certificate)]);
+      const text = execFileSync('openssl', [
+        'x509',
+        '-noout',
+        '-ext',
+        'subjectAltName',
+        '-in',
+        join(folder, certificate),
+      ]);
       return [...String(text).matchAll(/DNS:([^\s,]+)/g)].map(([, name]) => name as string).sort();
     };
 

@@ -64,7 +64,10 @@ for (const { kind, skip } of databases('one'))
       for (const { key } of doors) {
         const [, body = ''] = /-d '(\{.*\})'\n/.exec(readFileSync(pageOf(key), 'utf8')) ?? [];
         const { token, tokenData } = made(
-          (await world.admin.post('/api/tokens', JSON.parse(body))) as Answer<{ token: string; tokenData: { id: number } }>,
+          (await world.admin.post('/api/tokens', JSON.parse(body))) as Answer<{
+            token: string;
+            tokenData: { id: number };
+          }>,
         );
         const answer = await (key === 'webhook' ? hooked(tokenData.id) : uses[key]?.(basic(token)));
         assert.ok(answer && answer.status < 300, `${key} ${answer?.status} ${answer?.text}`);
@@ -75,7 +78,18 @@ for (const { kind, skip } of databases('one'))
     it('name every word that the door has for a failure', () => {
       const words: Record<string, string[]> = {
         'acme-dns': ['malformed_json_payload', 'bad_subdomain', 'bad_txt', 'invalid_allowfrom_cidr', 'forbidden'],
-        dyndns2: ['badauth', 'nohost', '!yours', 'notfqdn', 'numhost', 'badsys', '!donator', 'badagent', 'dnserr', '911'],
+        dyndns2: [
+          'badauth',
+          'nohost',
+          '!yours',
+          'notfqdn',
+          'numhost',
+          'badsys',
+          '!donator',
+          'badagent',
+          'dnserr',
+          '911',
+        ],
       };
       for (const [key, list] of Object.entries(words)) {
         const page = readFileSync(pageOf(key), 'utf8');

@@ -126,7 +126,9 @@ for (const { kind, skip } of databases('one'))
       await present(basic(blind));
       const [entry] = await logOf(world);
       assert.deepEqual([entry?.door, entry?.result, entry?.actor.token_name], ['httpreq', 'failed', 'records:read']);
-      const verdict = done(await world.admin.get('/api/audit/verify' as '/api/audit/logs')) as unknown as { ok: boolean };
+      const verdict = done(await world.admin.get('/api/audit/verify' as '/api/audit/logs')) as unknown as {
+        ok: boolean;
+      };
       assert.equal(verdict.ok, true);
     });
 

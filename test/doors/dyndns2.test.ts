@@ -101,7 +101,10 @@ for (const { kind, skip } of databases('one'))
     it('answers a line for each of several hosts, in their order, and writes those of a zone in one list', async () => {
       const all = await tokenOf(world.admin, ['ddns']);
       const before = writesOf(world);
-      const answer = await words(`hostname=a.example.com,x.example.net,b.example.com,a.example.com&myip=192.0.2.1`, all);
+      const answer = await words(
+        `hostname=a.example.com,x.example.net,b.example.com,a.example.com&myip=192.0.2.1`,
+        all,
+      );
       assert.equal(answer, 'good 192.0.2.1\nnohost\ngood 192.0.2.1\ngood 192.0.2.1');
       assert.equal(writesOf(world) - before, 1);
       assert.equal(await words('hostname=*.dyn.example.com&myip=192.0.2.1', all), 'good 192.0.2.1');
@@ -132,7 +135,11 @@ for (const { kind, skip } of databases('one'))
       }
       const stranger = await ask(`hostname=${HOST}&myip=192.0.2.1`, `svc_${'0'.repeat(64)}`);
       assert.deepEqual([stranger.status, stranger.text], [401, 'badauth']);
-      const inQuery = await say(`${world.server.url}/nic/update?hostname=${HOST}&username=x&password=${token}`, 'GET', {});
+      const inQuery = await say(
+        `${world.server.url}/nic/update?hostname=${HOST}&username=x&password=${token}`,
+        'GET',
+        {},
+      );
       assert.deepEqual([inQuery.status, inQuery.text], [401, 'badauth']);
       world.proxy.fault = async () => ({ status: 503, body: 'down' });
       assert.equal(await words(`hostname=${HOST}&myip=192.0.2.99`), 'dnserr');
@@ -153,7 +160,10 @@ for (const { kind, skip } of databases('one'))
       assert.equal(await words(`hostname=${HOST}&myip=192.0.2.96`), 'nochg 192.0.2.96');
       done(await world.admin.put(path, { approval: { for: 'none' } }));
       made(await world.admin.post(world.records, { host: 'alias', type: 'CNAME', value: 'example.com' }));
-      assert.equal(await words('hostname=alias.example.com&myip=192.0.2.1', await tokenOf(world.admin, ['ddns'])), 'dnserr');
+      assert.equal(
+        await words('hostname=alias.example.com&myip=192.0.2.1', await tokenOf(world.admin, ['ddns'])),
+        'dnserr',
+      );
     });
 
     it('leaves each refused host in the log', async () => {
@@ -170,7 +180,11 @@ for (const { kind, skip } of databases('one'))
 
     it('opens nothing else to its token', async () => {
       refused(await world.server.as(token).get('/api/domains'), 403, 403001);
-      refused(await world.server.as(token).post(world.records, { host: 'home', type: 'A', value: '192.0.2.1' }), 403, 403001);
+      refused(
+        await world.server.as(token).post(world.records, { host: 'home', type: 'A', value: '192.0.2.1' }),
+        403,
+        403001,
+      );
       assert.equal(
         (await say(`${world.server.url}/doors/httpreq/present`, 'POST', { authorization: basic(token) }, {})).status,
         403,
@@ -191,7 +205,17 @@ for (const { kind, skip } of databases('one'))
         const file = join(folder, 'ddclient.conf');
         await writeFile(file, `${text}\n`, { mode: 0o600 });
         const cache = join(folder, `ddclient.${address}.cache`);
-        const args = ['-daemon=0', '-noquiet', '-verbose', '-file', file, '-cache', cache, '-pid', join(folder, 'd.pid')];
+        const args = [
+          '-daemon=0',
+          '-noquiet',
+          '-verbose',
+          '-file',
+          file,
+          '-cache',
+          cache,
+          '-pid',
+          join(folder, 'd.pid'),
+        ];
         return run('/usr/bin/ddclient', args);
       };
 
@@ -210,7 +234,18 @@ for (const { kind, skip } of databases('one'))
           const file = join(folder, 'inadyn.conf');
           const source = `checkip-command = "/bin/echo ${address}"`;
           await writeFile(file, text.replace(/\n}/, `\n    ${source}\n}`));
-          const args = ['-1', '-n', '-l', 'debug', '-f', file, '--cache-dir', join(folder, address), '-P', join(folder, 'i')];
+          const args = [
+            '-1',
+            '-n',
+            '-l',
+            'debug',
+            '-f',
+            file,
+            '--cache-dir',
+            join(folder, address),
+            '-P',
+            join(folder, 'i'),
+          ];
           return run('/usr/sbin/inadyn', [...args, '--force']);
         };
         const good = await inadyn(token, '192.0.2.31');

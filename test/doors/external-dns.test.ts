@@ -87,10 +87,14 @@ for (const { kind, skip } of databases('one'))
         endpoint('*.wild.example.com', 'CNAME', ['a.example.net'], { recordTTL: 300 }),
         endpoint('mx.example.com', 'MX', ['10 mail.example.net', '20 mail2.example.net'], { recordTTL: 300 }),
         endpoint('_sip._udp.example.com', 'SRV', ['10 5 5060 sip.example.net.'], { recordTTL: 300 }),
-        endpoint('n.example.com', 'NAPTR', ['100 10 "u" "E2U+sip" "!^.*$!sip:info@example.net!" .'], { recordTTL: 300 }),
+        endpoint('n.example.com', 'NAPTR', ['100 10 "u" "E2U+sip" "!^.*$!sip:info@example.net!" .'], {
+          recordTTL: 300,
+        }),
         endpoint('sub.example.com', 'NS', ['ns1.example.net'], { recordTTL: 300 }),
         endpoint('p.example.com', 'PTR', ['host.example.net'], { recordTTL: 300 }),
-        endpoint('t.example.com', 'TXT', [`"heritage=external-dns,k=${long}"`, '"a \\"b\\" \\\\c"'], { recordTTL: 300 }),
+        endpoint('t.example.com', 'TXT', [`"heritage=external-dns,k=${long}"`, '"a \\"b\\" \\\\c"'], {
+          recordTTL: 300,
+        }),
       ];
       const adjusted = await post('/adjustendpoints', all);
       assert.equal(adjusted.status, 200);
@@ -199,7 +203,10 @@ for (const { kind, skip } of databases('one'))
         ['one.apps.example.com'],
       );
       // what it may not see it cannot delete either
-      assert.equal((await apply({ delete: [endpoint('a.example.com', 'A', ['192.0.2.1'])] }, basic(narrow))).status, 403);
+      assert.equal(
+        (await apply({ delete: [endpoint('a.example.com', 'A', ['192.0.2.1'])] }, basic(narrow))).status,
+        403,
+      );
     });
 
     it('takes the keys of older clients, and lists that are null or left out', async () => {
@@ -239,7 +246,9 @@ for (const { kind, skip } of databases('one'))
     });
 
     it('takes a thousand endpoints in one call', async () => {
-      const many = Array.from({ length: 1000 }, (_none, i) => endpoint(`m${i}.example.com`, 'A', [`192.0.2.${i % 250}`]));
+      const many = Array.from({ length: 1000 }, (_none, i) =>
+        endpoint(`m${i}.example.com`, 'A', [`192.0.2.${i % 250}`]),
+      );
       await applied({ create: many });
       assert.equal((await list()).filter(({ dnsName }) => /^m\d+\./.test(dnsName)).length, 1000);
       await applied({ delete: many });

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
 import { logOf, type Said, say } from '../support/doors.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { rowsOf } from '../support/tables.js';
 import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
+import { rowsOf } from '../support/tables.js';
 import { ask, done, made, refused, startWorld, type World } from '../support/world.js';
 
 const NAME = 'button.example.com';
@@ -31,10 +31,13 @@ for (const { kind, skip } of databases('all'))
       return made(answer).tokenData.id;
     };
     const makeHook = (of: number, more: object = {}) =>
-      world.admin.post(`/api/tokens/${of}/hooks` as '/api/tokens/{id}/hooks', {
-        ...{ domain_id: world.domain, host: 'button', type: 'A', name: 'blue or green' },
-        ...more,
-      } as never) as Promise<Answer<Hook>>;
+      world.admin.post(
+        `/api/tokens/${of}/hooks` as '/api/tokens/{id}/hooks',
+        {
+          ...{ domain_id: world.domain, host: 'button', type: 'A', name: 'blue or green' },
+          ...more,
+        } as never,
+      ) as Promise<Answer<Hook>>;
     const at = (id: number | string) => `${world.server.url}/doors/hook/${id}`;
     const send = (to: Hook, body: unknown, headers: Record<string, string> = {}): Promise<Said> => {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -98,7 +101,10 @@ for (const { kind, skip } of databases('all'))
         assert.deepEqual(Object.keys(JSON.parse(answer.text)), ['error']);
       }
       for (const id of ['999999', 'x', '99999999999'])
-        assert.equal((await say(at(id), 'POST', { 'X-Hub-Signature-256': signed(hook.secret, body) }, body)).status, 401);
+        assert.equal(
+          (await say(at(id), 'POST', { 'X-Hub-Signature-256': signed(hook.secret, body) }, body)).status,
+          401,
+        );
       assert.deepEqual(await addresses(), ['192.0.2.4']);
     });
 

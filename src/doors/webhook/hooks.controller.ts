@@ -44,11 +44,7 @@ export class HooksController {
   /** The hook is refused from the very next delivery on. */
   @Delete(':hook_id')
   @Audited('door.hook_delete')
-  remove(
-    @Param('id', IdPipe) id: number,
-    @Param('hook_id', IdPipe) hookId: number,
-    @Me() me: Caller,
-  ): Promise<void> {
+  remove(@Param('id', IdPipe) id: number, @Param('hook_id', IdPipe) hookId: number, @Me() me: Caller): Promise<void> {
     return this.hooks.remove(me, id, hookId);
   }
 }

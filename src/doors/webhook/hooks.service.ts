@@ -19,8 +19,8 @@ import { tokenPrincipal } from '../../tokens/token-access.js';
 import { HookSecrets } from './hook-secrets.js';
 import { type HookRow, HooksRepository } from './hooks.repository.js';
 import type { Delivered, DeliveryInput, HookCreated, HookInput, HookView } from './webhook.dto.js';
-import { bytesOf } from './webhook.protocol.js';
 import { webhook } from './webhook.js';
+import { bytesOf } from './webhook.protocol.js';
 
 const MAX_PER_TOKEN = 100;
 
