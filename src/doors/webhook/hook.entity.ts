@@ -3,7 +3,7 @@ import { Domain } from '../../domains/domain.entity.js';
 import { Id, Int, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { ApiToken } from '../../tokens/token.entity.js';
 
-/** An address that sets one record set when it is called with a signature: it stands for its token, and ends with it. */
+/** An address that sets one record set when it is called with a signature; it stands for its token, ends with it. */
 @Entity('hooks')
 @Index('hooks_token_ix', ['token_id'])
 @Index('hooks_domain_ix', ['domain_id'])
