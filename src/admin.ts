@@ -21,6 +21,7 @@ import { SecondFactorModule } from './auth/second-factor/second-factor.module.js
 import { SecondFactorService } from './auth/second-factor/second-factor.service.js';
 import { SessionsModule } from './auth/sessions/sessions.module.js';
 import { SigningKey } from './auth/sessions/signing-key.js';
+import { HookSecretsModule } from './doors/webhook/hook-secrets.js';
 import { ENTITIES } from './entities.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { FirstAdministrator } from './init/first-administrator.service.js';
@@ -94,6 +95,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     PasskeysModule,
     SystemModule,
     IdempotencyModule,
+    HookSecretsModule,
   ],
   // accounts are needed only to re-encrypt their credentials
   providers: [

@@ -15,6 +15,7 @@ import { Plan, PlanChange } from './changes/plans/plan.entity.js';
 import { PlanGroup } from './changes/plans/plan-group.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { AcmeRegistration } from './doors/acme-dns/registration.entity.js';
+import { Hook } from './doors/webhook/hook.entity.js';
 import { KeptAnswer } from './idempotency/kept-answer.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
 import { Certificate, Registration, RegistryServer } from './monitoring/expiry/expiry.entity.js';
@@ -91,4 +92,5 @@ export const ENTITIES = [
   RegistryServer,
   Certificate,
   AcmeRegistration,
+  Hook,
 ];

@@ -6,5 +6,7 @@ export const FRONT_DOORS = {
   httpreq: { scope: 'acme', open: true },
   'acme-dns': { scope: 'acme', open: true },
   dyndns2: { scope: 'ddns', open: true },
+  'external-dns': { scope: 'external-dns', open: true },
+  webhook: { scope: 'webhook', open: true },
 } as const;
 export type FrontDoor = keyof typeof FRONT_DOORS;

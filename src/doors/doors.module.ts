@@ -10,13 +10,25 @@ import { DoorsController } from './doors.controller.js';
 import { DoorsService } from './doors.service.js';
 import { NicUpdateController, V3UpdateController } from './dyndns2/dyndns2.controller.js';
 import { Dyndns2Service } from './dyndns2/dyndns2.service.js';
+import { ExternalDnsController } from './external-dns/external-dns.controller.js';
+import { ExternalDnsService } from './external-dns/external-dns.service.js';
 import { HttpreqController } from './httpreq/httpreq.controller.js';
 import { Challenges } from './kit/challenges.service.js';
 import { DoorNames } from './kit/door-names.service.js';
+import { HookSecretsModule } from './webhook/hook-secrets.js';
+import { HooksController } from './webhook/hooks.controller.js';
+import { HooksService } from './webhook/hooks.service.js';
+import { WebhookController } from './webhook/webhook.controller.js';
 
 @Module({
-  imports: [GuardModule, DomainsModule, RecordsModule, TokensModule],
-  controllers: [DoorsController, HttpreqController, AcmeDnsController, NicUpdateController, V3UpdateController],
-  providers: [DoorsService, DoorNames, Challenges, AcmeDnsService, AcmeRegistrationsRepository, Dyndns2Service],
+  imports: [GuardModule, DomainsModule, RecordsModule, TokensModule, HookSecretsModule],
+  controllers: [
+    ...[DoorsController, HttpreqController, AcmeDnsController, NicUpdateController, V3UpdateController],
+    ...[ExternalDnsController, HooksController, WebhookController],
+  ],
+  providers: [
+    ...[DoorsService, DoorNames, Challenges, AcmeDnsService, AcmeRegistrationsRepository, Dyndns2Service],
+    ...[ExternalDnsService, HooksService],
+  ],
 })
 export class DoorsModule {}

@@ -4,10 +4,18 @@ import { SettingsService } from '../settings/settings.service.js';
 import { acmeDns } from './acme-dns/acme-dns.js';
 import type { DoorView } from './doors.dto.js';
 import { dyndns2 } from './dyndns2/dyndns2.js';
+import { externalDns } from './external-dns/external-dns.js';
 import { httpreq } from './httpreq/httpreq.js';
 import type { DoorDescription } from './kit/door.js';
+import { webhook } from './webhook/webhook.js';
 
-const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = { httpreq, 'acme-dns': acmeDns, dyndns2 };
+const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
+  httpreq,
+  'acme-dns': acmeDns,
+  dyndns2,
+  'external-dns': externalDns,
+  webhook,
+};
 
 @Injectable()
 export class DoorsService {

@@ -98,7 +98,9 @@ export class ErrorFilter implements ExceptionFilter {
     response.setHeader('Content-Language', language);
     response.vary('Accept-Language');
     const said = inLanguage(answer, language);
-    await this.kept.keepFailure(request, response, answer, JSON.stringify(failureBody(said)));
-    currentProtocol().failure(said, response);
+    const protocol = currentProtocol();
+    const body = protocol.repeats?.failure(said) ?? failureBody(said);
+    await this.kept.keepFailure(request, response, answer, JSON.stringify(body));
+    protocol.failure(said, response);
   }
 }

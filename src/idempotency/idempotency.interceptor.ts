@@ -2,7 +2,15 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { Response } from 'express';
 import { mergeMap, type Observable, of } from 'rxjs';
 import type { ZoneRequest } from '../access/access.js';
-import { giveAgain, JSON_TYPE, KeptAnswers } from './kept-answers.service.js';
+import { sleep } from '../platform/common/clock.js';
+import { requestDeadline } from '../platform/common/deadline.js';
+import { AppError } from '../platform/common/errors.js';
+import { CODES } from '../platform/common/words/codes.js';
+import { currentProtocol, isForeign } from '../platform/http/protocol.js';
+import { giveAgain, JSON_TYPE, KeptAnswers, type Replay } from './kept-answers.service.js';
+
+/** ms between two looks for the answer of a request that is under way */
+const TICK_MS = 100;
 
 /**
  * Carries out a request with an `Idempotency-Key` once, and gives its answer again. The outermost interceptor: it gets
@@ -15,8 +23,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<ZoneRequest>();
     const response = context.switchToHttp().getResponse<Response>();
-    if (request.headers['idempotency-key'] === undefined) return next.handle();
-    const replay = await this.answers.begin(request);
+    const isKeyed = isForeign() ? currentProtocol().repeats : request.headers['idempotency-key'] !== undefined;
+    if (!isKeyed) return next.handle();
+    const replay = await this.begin(request);
     if (replay) {
       giveAgain(replay, response);
       return of(replay.body);
@@ -30,5 +39,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return body;
       }),
     );
+  }
+
+  /** Begins a request. Clients of other protocols do not know of one that is under way: they wait for its answer. */
+  private async begin(request: ZoneRequest): Promise<Replay | null> {
+    for (;;) {
+      try {
+        return await this.answers.begin(request);
+      } catch (error) {
+        const isRunning = error instanceof AppError && error.code === CODES.running.code;
+        if (!isForeign() || !isRunning || performance.now() + TICK_MS > requestDeadline().work) throw error;
+      }
+      await sleep(TICK_MS);
+    }
   }
 }

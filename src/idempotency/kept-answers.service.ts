@@ -14,7 +14,7 @@ import type { SecretBox } from '../platform/config/secret-box.js';
 import { isDuplicate } from '../platform/database/db.js';
 import { HOLDINGS, isGone, newHolding } from '../platform/database/process-name.js';
 import { SealedValues } from '../platform/database/sealed-values.js';
-import { isForeign } from '../platform/http/protocol.js';
+import { currentProtocol, isForeign } from '../platform/http/protocol.js';
 import { KeptAnswersRepository, type KeptRow } from './kept-answers.repository.js';
 
 const CONTEXT = 'kept_answers.content';
@@ -90,10 +90,11 @@ const isDryRun = ({ query }: ZoneRequest) => query.dry_run === 'true' || query.d
  * @throws AppError 400001
  */
 function keyOf(request: ZoneRequest): Key | null {
-  const given = request.headers['idempotency-key'];
   const { principal } = request.caller;
-  if (given === undefined || !principal || !CHANGES.has(request.method) || isForeign() || isDryRun(request))
-    return null;
+  if (!principal || !CHANGES.has(request.method)) return null;
+  if (isForeign()) return foreignKeyOf(request, callerOf(principal));
+  const given = request.headers['idempotency-key'];
+  if (given === undefined || isDryRun(request)) return null;
   if (typeof given !== 'string' || !FORM.test(given))
     throw errors.field('Idempotency-Key', 'must be 1 to 255 visible ASCII characters');
   const caller = callerOf(principal);
@@ -103,6 +104,13 @@ function keyOf(request: ZoneRequest): Key | null {
     caller,
     request: sha256(`${method} ${originalUrl}\n${JSON.stringify(body ?? {})}`),
   };
+}
+
+/** The same in another protocol, where whatever comes once more under a key gets the first answer. */
+function foreignKeyOf(request: ZoneRequest, caller: string): Key | null {
+  const { door, prefix, repeats } = currentProtocol();
+  const given = repeats?.key(request) ?? null;
+  return given === null ? null : { id: sha256(`${caller} ${door} ${given}`), caller, request: sha256(prefix) };
 }
 
 /** Sends status and headers of an answer that is given again; its body is left to the caller. */

@@ -16,6 +16,8 @@ export class DoorsSettings implements Record<FrontDoor, DoorSwitch> {
   httpreq!: DoorSwitch;
   'acme-dns'!: DoorSwitch;
   dyndns2!: DoorSwitch;
+  'external-dns'!: DoorSwitch;
+  webhook!: DoorSwitch;
 }
 
 export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
@@ -30,4 +32,12 @@ export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
   @IsOptional()
   @Nested(() => DoorSwitchInput)
   dyndns2?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  'external-dns'?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  webhook?: DoorSwitchInput;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
@@ -47,12 +48,28 @@ for (const { kind, skip } of databases('one'))
       const uses: Record<string, (authorization: string) => Promise<Said>> = {
         httpreq: (authorization) => say(`${url}/doors/httpreq/present`, 'POST', { authorization }, CHALLENGE),
         'acme-dns': (authorization) => say(`${url}/doors/acme-dns/register`, 'POST', { authorization }, {}),
+        'external-dns': (authorization) => say(`${url}/doors/external-dns/records`, 'GET', { authorization }),
         dyndns2: (authorization) => say(`${url}/nic/update?hostname=home.example.com`, 'GET', { authorization }),
+      };
+      // of the hook that the page makes for the token, where the answer shows one
+      const hooked = async (id: number): Promise<Said> => {
+        const page = readFileSync(pageOf('webhook'), 'utf8');
+        const input = JSON.parse(/--data '(\{.*\})'/.exec(page)?.[1] ?? '');
+        const path = `/api/tokens/${id}/hooks` as '/api/tokens/{id}/hooks';
+        const hook = made(await world.admin.post(path, { ...input, domain_id: world.domain }));
+        const body = '{"value": "192.0.2.7"}';
+        const signature = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
+        return say(`${url}/doors/hook/${hook.id}`, 'POST', { 'X-Hub-Signature-256': signature }, body);
       };
       for (const { key } of doors) {
         const [, body = ''] = /-d '(\{.*\})'\n/.exec(readFileSync(pageOf(key), 'utf8')) ?? [];
-        const { token } = made((await world.admin.post('/api/tokens', JSON.parse(body))) as Answer<{ token: string }>);
-        const answer = await uses[key]?.(basic(token));
+        const { token, tokenData } = made(
+          (await world.admin.post('/api/tokens', JSON.parse(body))) as Answer<{
+            token: string;
+            tokenData: { id: number };
+          }>,
+        );
+        const answer = await (key === 'webhook' ? hooked(tokenData.id) : uses[key]?.(basic(token)));
         assert.ok(answer && answer.status < 300, `${key} ${answer?.status} ${answer?.text}`);
         if (key === 'dyndns2') assert.equal(answer.text, 'good 127.0.0.1');
       }

@@ -8,7 +8,8 @@ import { describeUnless } from '../support/suites.js';
 import { done, refused, startWorld, type World } from '../support/world.js';
 
 const CHALLENGE = { fqdn: '_acme-challenge.example.com.', value: 'LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' };
-const OPEN = { httpreq: { enabled: true }, 'acme-dns': { enabled: true }, dyndns2: { enabled: true } };
+const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'webhook'];
+const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: true }]));
 
 for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`doors, on ${kind}`, () => {
@@ -38,6 +39,8 @@ for (const { kind, skip } of databases('one'))
           ['httpreq', true, '/doors/httpreq', 'acme'],
           ['acme-dns', true, '/doors/acme-dns', 'acme'],
           ['dyndns2', false, '/nic/update', 'ddns'],
+          ['external-dns', true, '/doors/external-dns', 'external-dns'],
+          ['webhook', true, '/doors/hook', 'webhook'],
         ],
       );
       for (const { url: at, auth, tools } of list) {
@@ -66,11 +69,11 @@ for (const { kind, skip } of databases('one'))
       const client = world.server.as(await world.server.login(user));
       refused(await client.get('/api/settings/doors'), 403, 403001);
       refused(await client.put('/api/settings/doors', { httpreq: { enabled: false } }), 403, 403001);
-      assert.equal(done(await client.get('/api/doors')).length, 3);
+      assert.equal(done(await client.get('/api/doors')).length, KEYS.length);
     });
 
     it('are not there for anybody while they are closed', async () => {
-      const closed = { httpreq: { enabled: false }, 'acme-dns': { enabled: false }, dyndns2: { enabled: false } };
+      const closed = Object.fromEntries(KEYS.map((key) => [key, { enabled: false }]));
       done(await world.admin.put('/api/settings/doors', closed));
       const all = await tokenOf(world.admin, ['*']);
       for (const authorization of [basic(all), basic(token), '']) {
@@ -82,6 +85,8 @@ for (const { kind, skip } of databases('one'))
         assert.equal((await say(`${url}/doors/httpreq/present`, 'GET', { authorization })).status, 404);
       }
       assert.equal((await say(`${url}/doors/acme-dns/health`, 'GET', {})).status, 404);
+      assert.equal((await say(`${url}/doors/external-dns/`, 'GET', {})).status, 404);
+      assert.equal((await say(`${url}/doors/hook/1`, 'POST', {}, {})).status, 404);
     });
 
     it('take a token of their own scope, or of all, and no other', async () => {

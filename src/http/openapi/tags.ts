@@ -14,7 +14,7 @@ export const TAGS: Record<string, string> = {
   Teams: 'Groups of users, and what they may do with domains.',
   Users: 'People, their roles, and what somebody would be allowed to do.',
   Settings: 'Documents of the installation: general, security, mail server, sign-in providers, channels and doors.',
-  Doors: 'Where tools of other protocols come in: ACME clients and routers.',
+  Doors: 'Where tools of other protocols come in: ACME clients, routers, clusters and webhooks.',
   Audit: 'Who did what and when, in a chain that shows tampering.',
   System: 'Status, backups, jobs, logins and locks, and what became of notices, for those who run the service.',
   Site: 'What a page needs before and after the sign-in, and a stream of what happens.',

@@ -31,6 +31,13 @@ export interface ProtocolAdapter {
   success(data: unknown, response: Response): unknown;
   /** Sends an error; status and `Retry-After` are already set and may be changed. */
   failure(error: AppError, response: Response): void;
+  /** How a request that is sent again is known, which is carried out once; undefined: it is not. */
+  repeats?: {
+    /** what both have in common, beside their caller; null: nothing */
+    key(request: Request): string | null;
+    /** the body of a failure, as it is given again */
+    failure(error: AppError): object;
+  };
 }
 
 const LIMIT = '1mb';

@@ -271,6 +271,16 @@ export const CONFLICT_REASONS = {
     'A token may have {max} registrations; use another token',
     '每个令牌最多可有 {max} 个注册；请使用另一个令牌',
   ),
+  set_of_others: say(
+    'conflict',
+    '{name} {type} has other values than the client has seen; it is read anew',
+    '{name} {type} 的值与客户端所见不同；将重新读取',
+  ),
+  too_many_hooks: say(
+    'conflict',
+    'A token may have {max} hooks; delete one first',
+    '每个令牌最多可有 {max} 个钩子；请先删除一个',
+  ),
   token_rotated: say('conflict', 'The token was rotated just now', '令牌刚刚已被轮换'),
   token_domains_gone: say(
     'conflict',

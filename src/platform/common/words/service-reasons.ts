@@ -115,6 +115,7 @@ export const THINGS = {
   team: { en: 'Team', zh: '团队' },
   this_route: { en: 'This route', zh: '此接口' },
   token: { en: 'Token', zh: '令牌' },
+  hook: { en: 'Hook', zh: '钩子' },
   tunnel: { en: 'Tunnel', zh: '隧道' },
   user: { en: 'User', zh: '用户' },
   zone_at_provider: { en: 'Zone {name} at the provider', zh: '提供商处的区域 {name} ' },

@@ -48,6 +48,7 @@ import { Moves1764420000000 } from './1764420000000-moves.js';
 import { Trash1764430000000 } from './1764430000000-trash.js';
 import { PlannedLists1764440000000 } from './1764440000000-planned-lists.js';
 import { Doors1764450000000 } from './1764450000000-doors.js';
+import { Hooks1764460000000 } from './1764460000000-hooks.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -101,4 +102,5 @@ export const MIGRATIONS = [
   Trash1764430000000,
   PlannedLists1764440000000,
   Doors1764450000000,
+  Hooks1764460000000,
 ];
