@@ -36,13 +36,13 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
   });
 
   /** The browser of a page has the session of this user from now on. */
-  const become = (page: Page, user: 'admin' | 'bob') =>
+  const become = (page: Page, user: string) =>
     page
       .context()
       .addCookies([
         { name: 'zoneward_session', value: tokens[user] as string, domain: '127.0.0.1', path: '/api', httpOnly: true },
       ]);
-  const open = async (user: 'admin' | 'bob', path = screen) => {
+  const open = async (user: string, path = screen) => {
     const { page } = await browser.open('/api/site');
     await become(page, user);
     await page.goto(world.server.url + path);
@@ -97,6 +97,40 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     assert.deepEqual(await lines(), before);
     assert.equal(done(await world.admin.get(`/api/domains/${world.domain}/plans`)).total, 0);
     await first.context().close();
+  });
+
+  it('leaves nothing of one user to the next, and cannot be typed by who may only read', async () => {
+    const carol = { username: 'carol', password: 'copper-meadow-31' };
+    const { id } = made(await world.admin.post('/api/users', { ...carol, role: 1 }));
+    const team = made(await world.admin.post('/api/teams', { name: 'readers' })).id;
+    made(await world.admin.post(`/api/teams/${team}/members`, { user_id: id }));
+    made(await world.admin.post(`/api/teams/${team}/permissions`, { domain_id: world.domain, permission: 'read' }));
+    const own = await world.server.login(carol);
+    tokens.carol = own;
+    done(await world.server.as(own).put('/api/security/profile', { theme: 'dark' }));
+    const page = await open('admin', '/domains?keyword=exa');
+    await button(page, 'Save this view').click();
+    await page.getByLabel('Name of the view').fill('of admin');
+    await button(page, 'Save').click();
+    await page.getByRole('link', { name: 'of admin' }).waitFor();
+    await become(page, 'carol');
+    await page.goto(`${world.server.url}/domains?keyword=exa`);
+    await user(page, 'carol');
+    await button(page, 'Save this view').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'of admin' }).count(), 0);
+    const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme');
+    await until('it is dark, as in the profile', async () => (await scheme()) === 'dark');
+    await page.goto(`${world.server.url}${screen}?view=text`);
+    const text = page.getByRole('textbox', { name: `Zone file of ${world.zone}` });
+    const before = await text.innerText();
+    await text.click();
+    await page.keyboard.type('mine 60 A 192.0.2.50');
+    assert.equal(await text.innerText(), before);
+    await become(page, 'admin');
+    await page.reload();
+    await user(page, 'admin');
+    assert.equal(await scheme(), 'light');
+    await page.context().close();
   });
 
   it('is not sent because a page is opened, and can be published where the service died before', async () => {

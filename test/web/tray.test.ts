@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { shownBody } from '../../web/src/api/calls.js';
 import type { Fields, RecordRow } from '../../web/src/screens/zone/fields.js';
-import { heldTray, onTrays, setTray } from '../../web/src/screens/zone/kept-trays.js';
+import { keptTrays } from '../../web/src/screens/zone/kept-trays.js';
 import { changedByOthers } from '../../web/src/screens/zone/publish/others.js';
 import { takeIn } from '../../web/src/screens/zone/take-in.js';
 import {
@@ -136,40 +136,35 @@ describe('edits that were taken out', () => {
 
 describe('the trays that a browser keeps', () => {
   const storage = new Map<string, string>();
-  const pages: ((event: { key: string | null }) => void)[] = [];
-  const outside = globalThis as unknown as Record<string, unknown>;
-  beforeAll(() => {
-    outside.localStorage = {
-      getItem: (name: string) => storage.get(name) ?? null,
-      setItem: (name: string, text: string) => storage.set(name, text),
-      removeItem: (name: string) => storage.delete(name),
-    };
-    outside.window = { addEventListener: (_: string, listener: (typeof pages)[number]) => pages.push(listener) };
-  });
-  afterAll(() => {
-    delete outside.localStorage;
-    delete outside.window;
+  const pages: ((name: string) => void)[] = [];
+  const trays = keptTrays({
+    storage: () => ({
+      getItem: (name) => storage.get(name) ?? null,
+      setItem: (name, text) => void storage.set(name, text),
+      removeItem: (name) => void storage.delete(name),
+    }),
+    hear: (listener) => pages.push(listener),
   });
   /** Another page of this browser puts an edit into the tray. @param tells whether this one has heard of it */
   const elsewhere = (name: string, id: number, tells: boolean) => {
     const { tray = EMPTY } = JSON.parse(storage.get(name) ?? '{}') as { tray?: Tray };
     storage.set(name, JSON.stringify({ domain: 'example.com', tray: remove(tray, row(id)) }));
-    if (tells) for (const listener of pages) listener({ key: name });
+    if (tells) for (const listener of pages) listener(name);
   };
-  const ids = (name: string) => heldTray(name, 'example.com').tray.edits.map(({ id }) => id);
+  const ids = (name: string) => trays.held(name, 'example.com').tray.edits.map(({ id }) => id);
 
   it('have the edits of all pages, also when no screen shows them meanwhile', () => {
-    const leave = onTrays(() => undefined);
-    setTray('t1', 'example.com', (now) => remove(now, row(1)));
+    const leave = trays.on(() => undefined);
+    trays.set('t1', 'example.com', (now) => remove(now, row(1)));
     leave();
     elsewhere('t1', 2, true);
     assert.deepEqual(ids('t1'), [1, 2]);
   });
 
   it('lose nothing where two pages edit at once', () => {
-    setTray('t2', 'example.com', (now) => remove(now, row(1)));
+    trays.set('t2', 'example.com', (now) => remove(now, row(1)));
     elsewhere('t2', 2, false);
-    setTray('t2', 'example.com', (now) => remove(now, row(3)));
+    trays.set('t2', 'example.com', (now) => remove(now, row(3)));
     assert.deepEqual(ids('t2'), [1, 2, 3]);
   });
 });

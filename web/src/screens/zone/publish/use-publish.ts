@@ -50,6 +50,8 @@ export interface Reviewed {
   isUnsent?: boolean;
 }
 
+const isSame = (one: Edit, other: Edit) => JSON.stringify(one) === JSON.stringify(other);
+
 /** The edits that are still to be made after a list of changes ended: those of which a change failed. */
 export function leftOf(edits: readonly Edit[], set: ChangeSet): Edit[] {
   const failed = set.changes.filter(({ state }) => state !== 'applied');
@@ -150,7 +152,10 @@ export function usePublish(domain: number, tray: Tray, set: (become: (tray: Tray
       {
         plan: shown.plan.id as number,
         key: newKey(),
-        edits: shown.edits.map(({ key }) => key),
+        // what another page has edited since is not in it
+        edits: shown.edits
+          .filter((edit) => latest.current.edits.some((now) => isSame(now, edit)))
+          .map(({ key }) => key),
         force,
         ...(override && { override }),
         ...(shown.of.undoes && { undoes: shown.of.undoes }),
