@@ -119,11 +119,11 @@ describeUnless(noChromium || noPowerdns)('the administration in the console', ()
     const name = page.getByRole('textbox', { name: 'Name of the installation' });
     await name.fill('Mine');
     done(await world.admin.put('/api/settings', { site_name: 'Theirs' }));
-    await page.getByText(/Somebody else has saved these settings/).waitFor();
+    await page.getByText(/Somebody else has saved meanwhile/).waitFor();
     assert.equal(await name.inputValue(), 'Mine');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('alert').getByText('Not saved: somebody else was first.').waitFor();
-    await page.getByRole('button', { name: 'Show what was saved' }).click();
+    await page.getByRole('button', { name: 'Take theirs' }).click();
     assert.equal(await name.inputValue(), 'Theirs');
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
-import { assertSound, ConsoleBrowser } from '../support/console.js';
+import { assertSound, ConsoleBrowser, type Visit } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { ADMIN } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -14,6 +14,7 @@ const GRACE = { username: 'grace', password: 'violet-harbour-92' };
 describeUnless(noChromium || noPowerdns)('changes that can be looked at before, in the console', () => {
   let world: World;
   let browser: ConsoleBrowser;
+  let visit: Visit;
   let page: Page;
 
   const addZone = async (name: string) => {
@@ -34,12 +35,13 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
   };
   const go = (path: string) => page.goto(world.server.url + path);
   const button = (name: string | RegExp) => page.getByRole('button', { name });
-  const sound = () => assertSound({ page, complaints: [] });
+  const sound = () => assertSound(visit);
 
   beforeAll(async () => {
     world = await startWorld();
     browser = await ConsoleBrowser.start(world.server.url);
-    ({ page } = await browser.openAs('/'));
+    visit = await browser.openAs('/');
+    ({ page } = visit);
   });
   afterAll(async () => {
     await browser?.stop();

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import type { World } from '../support/world.js';
+import { done, made, type World } from '../support/world.js';
 
 /** A screen, as it is looked at: by axe in both schemes, and by people as a picture (`npm run screens`). */
 export interface Shown {
@@ -25,6 +25,31 @@ async function difference(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'See the difference' }).click();
   await page.getByRole('button', { name: 'Publish 1 change' }).waitFor();
 }
+
+/** Opens the first entry of the list. @param part a heading of what is opened */
+const firstOne = (part: string) => async (page: Page) => {
+  await page.getByRole('table').getByRole('link').first().click();
+  await page.getByRole('heading', { name: part, level: 2 }).waitFor();
+};
+
+/** Opens one of these, which is made where there is none. */
+const oneOf =
+  (path: '/api/tokens' | '/api/teams', part: string) =>
+  async (page: Page, { admin }: World): Promise<void> => {
+    if (!done(await admin.get(path)).length) {
+      made(await admin.post(path, { name: 'harbour' }));
+      await page.reload();
+    }
+    await firstOne(part)(page);
+  };
+
+/** A section of the settings is there when this can be clicked. */
+const settings = (section: string, verb: string): Shown => ({
+  name: `settings-${section}`,
+  path: () => `/settings/${section}`,
+  heading: 'Settings',
+  before: (page) => page.getByRole('button', { name: verb }).first().waitFor(),
+});
 
 /** All screens. A new one gets its line here. */
 export const SHOWN: Shown[] = [
@@ -69,11 +94,22 @@ export const SHOWN: Shown[] = [
   { name: 'account-add', path: () => '/accounts?add=powerdns', heading: 'Add an account' },
   { name: 'tunnels', path: () => '/tunnels', heading: 'Tunnels' },
   { name: 'tokens', path: () => '/tokens', heading: 'API tokens' },
+  { name: 'token', path: () => '/tokens', heading: 'API tokens', before: oneOf('/api/tokens', 'May it?') },
+  { name: 'token-new', path: () => '/tokens?token=new', heading: 'New token' },
   { name: 'teams', path: () => '/teams', heading: 'Teams' },
+  { name: 'team', path: () => '/teams', heading: 'Teams', before: oneOf('/api/teams', 'Members') },
   { name: 'users', path: () => '/users', heading: 'Users' },
+  { name: 'user', path: () => '/users', heading: 'Users', before: firstOne('Person and role') },
   { name: 'audit', path: () => '/audit', heading: 'Audit log' },
+  { name: 'audit-entry', path: () => '/audit', heading: 'Audit log', before: firstOne('Place in the chain') },
   { name: 'jobs', path: () => '/jobs', heading: 'Jobs' },
+  { name: 'job', path: () => '/jobs', heading: 'Jobs', before: firstOne('State') },
   { name: 'settings', path: () => '/settings/general', heading: 'Settings' },
+  settings('security', 'Save'),
+  settings('smtp', 'Save'),
+  settings('notifications', 'Add channel'),
+  settings('oauth', 'Add provider'),
+  settings('audit-rules', 'Add rule'),
   { name: 'system', path: () => '/system', heading: 'System' },
   { name: 'profile', path: () => '/profile', heading: 'Your profile' },
   { name: 'doors', path: () => '/doors', heading: 'Doors' },

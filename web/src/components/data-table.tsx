@@ -102,7 +102,7 @@ function Head<T>({ column, list }: { column: Column<T>; list: ListState }) {
       aria-sort={up ? 'ascending' : down ? 'descending' : undefined}
     >
       {sort ? (
-        <button type="button" className={classes.sort} onClick={() => list.set({ sort: up ? `-${sort}` : sort })}>
+        <button type="button" className="zw-sort" onClick={() => list.set({ sort: up ? `-${sort}` : sort })}>
           {header}
           {up && <IconChevronUp size={13} aria-hidden />}
           {down && <IconChevronDown size={13} aria-hidden />}

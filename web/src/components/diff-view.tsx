@@ -41,7 +41,7 @@ export function DiffView({ changes, label }: { changes: RecordChange[]; label: s
           <li key={i} className={classes.change} data-op={before && after ? 'update' : op}>
             <span className={classes.mark} title={t(`diff.${before && after ? 'update' : op}`)}>
               <span aria-hidden>{before && after ? '~' : (MARKS[op] ?? '~')}</span>
-              <span className={classes.hidden}>{t(`diff.${before && after ? 'update' : op}`)}</span>
+              <span className="zw-hidden">{t(`diff.${before && after ? 'update' : op}`)}</span>
             </span>
             <span className={classes.name}>
               {host} <b>{type}</b>

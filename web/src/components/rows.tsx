@@ -38,7 +38,7 @@ export function Facts({ of }: { of: [string, ReactNode][] }) {
   return (
     <dl className={classes.facts}>
       {of
-        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
         .flatMap(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{value}</dd>])}
     </dl>
   );

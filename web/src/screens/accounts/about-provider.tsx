@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Copy } from '~/components/copy';
-import classes from './accounts.module.css';
+import { Facts } from '~/components/rows';
 import type { Provider } from './providers';
 
 /** Where the key is made, and what it needs to be allowed. */
@@ -33,23 +33,19 @@ export function Capabilities({ provider: { capabilities } }: { provider: Provide
     ['toggle', 'proxy', 'weight', 'remark', 'apex_cname', 'create_zone', 'atomic', 'tunnels'] as const
   ).filter((key) => capabilities[key]);
   return (
-    <dl className={classes.facts}>
-      <dt>{t('can.types')}</dt>
-      <dd className="zw-mono">{types.join(' ')}</dd>
-      <dt>{t('can.title')}</dt>
-      <dd>{can.length ? list.format(can.map((key) => t(`can.${key}`))) : t('can.nothing')}</dd>
-      <dt>{t('can.ttl')}</dt>
-      <dd>
-        {t('can.ttlRange', { min: min_ttl, max: max_ttl })} {t(`can.per.${granularity}`)}
-      </dd>
-      {lines.length > 1 && (
-        <>
-          <dt>{t('can.lines')}</dt>
-          <dd>{t('can.lineCount', { count: lines.length })}</dd>
-        </>
-      )}
-      <dt>{t('can.chunk')}</dt>
-      <dd>{t('can.chunkText', { count: chunk })}</dd>
-    </dl>
+    <Facts
+      of={[
+        [
+          t('can.types'),
+          <span key="types" className="zw-mono">
+            {types.join(' ')}
+          </span>,
+        ],
+        [t('can.title'), can.length ? list.format(can.map((key) => t(`can.${key}`))) : t('can.nothing')],
+        [t('can.ttl'), `${t('can.ttlRange', { min: min_ttl, max: max_ttl })} ${t(`can.per.${granularity}`)}`],
+        [t('can.lines'), lines.length > 1 && t('can.lineCount', { count: lines.length })],
+        [t('can.chunk'), t('can.chunkText', { count: chunk })],
+      ]}
+    />
   );
 }

@@ -6,7 +6,6 @@ import { invalidate } from '~/api/query';
 import { ErrorText } from '~/components/error-text';
 import { Time } from '~/components/time';
 import { stateOf } from './account-status';
-import classes from './accounts.module.css';
 import type { Account } from './providers';
 
 /** What is wrong with an account, why, and what can be done. */
@@ -16,7 +15,7 @@ export function AccountNotices({ account }: { account: Account }) {
   return (
     <>
       {stateOf(account, Date.now()) === 'paused' && (
-        <div className={classes.notice} data-is="warn" role="status">
+        <div className="zw-notice" data-is="warn" role="status">
           <Text fz="sm" fw={600}>
             {t('notice.paused')} <Time iso={paused_until} />
           </Text>
@@ -26,7 +25,7 @@ export function AccountNotices({ account }: { account: Account }) {
         </div>
       )}
       {last_error && (
-        <div className={classes.notice} data-is="bad" role="status">
+        <div className="zw-notice" data-is="bad" role="status">
           <Text fz="sm" fw={600}>
             {t('notice.failed')}
           </Text>
@@ -35,7 +34,7 @@ export function AccountNotices({ account }: { account: Account }) {
         </div>
       )}
       {hold_reason && (
-        <div className={classes.notice} data-is="warn" role="status">
+        <div className="zw-notice" data-is="warn" role="status">
           <Text fz="sm" fw={600}>
             {t('notice.held')}
           </Text>

@@ -11,6 +11,7 @@ import { AppLink } from '~/components/app-link';
 import { ConfirmDestructive } from '~/components/confirm';
 import { ErrorText } from '~/components/error-text';
 import { RoleGate } from '~/components/role-gate';
+import { Facts } from '~/components/rows';
 import { Screen, Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { Time } from '~/components/time';
@@ -105,26 +106,19 @@ function Details({ account, sync }: { account: Account; sync: Sync }) {
       <div>
         <AccountNotices account={account} />
         <SyncState sync={sync} />
-        <dl className={classes.facts}>
-          <dt>{t('field.state')}</dt>
-          <dd>
-            <AccountStatus account={account} />
-          </dd>
-          <dt>{t('field.domains')}</dt>
-          <dd>
-            <AppLink to="/domains" search={{ account_id: String(id) }} fz="sm">
-              {t('domains', { count: domains_count })}
-            </AppLink>
-          </dd>
-          <dt>{t('field.lastSync')}</dt>
-          <dd>
-            <Time iso={last_sync_at} />
-          </dd>
-          <dt>{t('field.created')}</dt>
-          <dd>
-            <Time iso={created_at} />
-          </dd>
-        </dl>
+        <Facts
+          of={[
+            [t('field.state'), <AccountStatus key="state" account={account} />],
+            [
+              t('field.domains'),
+              <AppLink key="domains" to="/domains" search={{ account_id: String(id) }} fz="sm">
+                {t('domains', { count: domains_count })}
+              </AppLink>,
+            ],
+            [t('field.lastSync'), <Time key="sync" iso={last_sync_at} />],
+            [t('field.created'), <Time key="created" iso={created_at} />],
+          ]}
+        />
         <Section title={t('settings.title')}>
           <SettingsForm key={account.id} account={account} />
         </Section>
@@ -156,7 +150,7 @@ function SyncState({ sync: { job, result, problem, begin, ended } }: { sync: Syn
   return (
     <>
       {problem ? (
-        <div className={classes.notice} data-is="bad">
+        <div className="zw-notice" data-is="bad">
           <ErrorText error={problem} />
           {isShort && (
             <Button variant="default" mt={6} onClick={() => setAsks(true)}>

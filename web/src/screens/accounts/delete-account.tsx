@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
-import { ApiError } from '~/api/errors';
 import { invalidate } from '~/api/query';
 import { ConfirmDestructive } from '~/components/confirm';
 import { notifyDone } from '~/components/notify';
+import { useForced } from '~/components/use-forced';
 import type { Account } from './providers';
 
 /** Forgets an account. What hangs on it is named, and then its name has to be typed. */
@@ -14,16 +14,12 @@ export function DeleteAccount({ account: { id, name, domains_count } }: { accoun
   const { t } = useTranslation('accounts');
   const navigate = useNavigate();
   const [asks, setAsks] = useState(false);
-  const [tunnels, setTunnels] = useState(0);
-  const isHeavy = domains_count > 0 || tunnels > 0;
+  const { refusal, run } = useForced(({ reason }) => reason === 'needs_force');
+  const { tunnels = 0 } = (refusal?.data.params ?? {}) as { tunnels?: number };
+  const isHeavy = domains_count > 0 || refusal !== null;
   const remove = async () => {
-    try {
-      await client.DELETE('/api/accounts/{id}', { params: { path: { id }, query: isHeavy ? { force: true } : {} } });
-    } catch (error) {
-      const counts = error instanceof ApiError && error.reason === 'needs_force' ? error.data.params : null;
-      if (counts) setTunnels((counts as { tunnels: number }).tunnels);
-      throw error;
-    }
+    const query = isHeavy ? { force: true } : {};
+    await run(() => client.DELETE('/api/accounts/{id}', { params: { path: { id }, query } }));
     await navigate({ to: '/accounts' });
     await invalidate('/api/accounts', '/api/domains', '/api/dashboard', '/api/bootstrap');
     notifyDone(t('delete.done', { name }));

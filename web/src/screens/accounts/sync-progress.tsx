@@ -50,7 +50,7 @@ export function SyncProgress({ job, onEnd }: { job: number; onEnd: () => void })
       <>
         {data.result ? <SyncOutcome result={data.result as unknown as SyncResult} /> : null}
         {!data.result && data.last_error && (
-          <div className={classes.notice} data-is="bad" role="status">
+          <div className="zw-notice" data-is="bad" role="status">
             <Status is="bad">{t('sync.failed')}</Status> {data.last_error}
           </div>
         )}
@@ -60,7 +60,7 @@ export function SyncProgress({ job, onEnd }: { job: number; onEnd: () => void })
   const part = progress?.zones ? Math.round((100 * progress.done) / progress.zones) : null;
   const reading = progress?.reading ?? [];
   return (
-    <div className={classes.notice} data-is="busy" role="status">
+    <div className="zw-notice" data-is="busy" role="status">
       <Status is="busy">
         {progress ? t('sync.zones', { done: progress.done, zones: progress.zones }) : t('sync.listing')}
       </Status>
@@ -98,7 +98,7 @@ export function SyncOutcome({ result }: { result: SyncResult }) {
     (key) => result[key]?.length,
   );
   return (
-    <div className={classes.notice} data-is={failed || missing ? 'warn' : 'good'} role="status">
+    <div className="zw-notice" data-is={failed || missing ? 'warn' : 'good'} role="status">
       <Status is={failed || missing ? 'warn' : 'good'}>{t('sync.done')}</Status>{' '}
       {counts.map(([key, count]) => t(`sync.count.${key}`, { count })).join(', ')}
       {(names.length > 0 || conflicts || rebound) && (

@@ -1,12 +1,12 @@
 import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Box } from '~/components/box';
 import { ConfirmDestructive } from '~/components/confirm';
 import { ErrorText } from '~/components/error-text';
 import { Status } from '~/components/status';
 import { Time } from '~/components/time';
 import { useDomainId } from '~/screens/domains/domain-frame';
-import { Box } from '~/screens/plans/facts';
 import classes from './failover.module.css';
 import { type Failover, inputOf, type Rule, saveRules } from './rule';
 import { RuleStatus } from './rule-status';

@@ -3,11 +3,12 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import type { components } from '~/api/schema';
+import { Box } from '~/components/box';
 import { Dialog } from '~/components/dialog';
 import { ErrorText } from '~/components/error-text';
 import { notifyDone } from '~/components/notify';
+import { Facts } from '~/components/rows';
 import { useDomainId } from '~/screens/domains/domain-frame';
-import { Box, Facts } from '~/screens/plans/facts';
 import { recordsChanged } from '~/screens/plans/plan';
 import { otherSide, type Rule } from './rule';
 

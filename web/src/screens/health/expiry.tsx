@@ -1,9 +1,9 @@
 import { useTranslation } from 'react-i18next';
 import type { components } from '~/api/schema';
+import { Facts } from '~/components/rows';
 import { Section } from '~/components/screen';
 import { type Meaning, Status } from '~/components/status';
 import { Time } from '~/components/time';
-import { Facts } from '~/screens/plans/facts';
 
 type Domain = components['schemas']['DomainDetail'];
 

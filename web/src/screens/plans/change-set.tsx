@@ -5,13 +5,14 @@ import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
 import { $api } from '~/api/query';
 import type { components } from '~/api/schema';
+import { Box } from '~/components/box';
 import { DiffView } from '~/components/diff-view';
 import { ErrorText } from '~/components/error-text';
+import { Facts } from '~/components/rows';
 import { Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { type Meaning, Status } from '~/components/status';
 import { Time } from '~/components/time';
-import { Box, Facts } from './facts';
 import { makePlan, recordsChanged, useMayWrite } from './plan';
 import { useDoor, Who } from './who';
 

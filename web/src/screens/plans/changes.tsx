@@ -26,7 +26,7 @@ export function CountsText({ counts }: { counts: Counts }) {
         <span data-op={counts.update ? 'update' : 'none'}>~{counts.update}</span>{' '}
         <span data-op={counts.delete ? 'delete' : 'none'}>−{counts.delete}</span>
       </span>
-      <span className={classes.hidden}>{t('counts', { ...counts })}</span>
+      <span className="zw-hidden">{t('counts', { ...counts })}</span>
     </span>
   );
 }

@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '~/api/errors';
 import type { components } from '~/api/schema';
+import { Box } from '~/components/box';
 import { DiffView } from '~/components/diff-view';
 import { ErrorText } from '~/components/error-text';
-import { Box } from './facts';
 
 type Shown = components['schemas']['ChangedRecordView'];
 

@@ -78,7 +78,7 @@ function Providers({ value, save, tagged }: Given<View>) {
             </Row>
           ))}
         </Rows>
-        <p>
+        <p style={{ overflowWrap: 'anywhere' }}>
           {t('oauth.callback')} <span className="zw-mono">{callback}</span> <Copy text={callback} />
         </p>
       </Section>

@@ -80,7 +80,9 @@ export function TokenFields({ form, kinds, known }: Props) {
           <SegmentedControl
             aria-label={t('what')}
             data={kinds.map((value) => ({ value, label: t(`kind.${value}`) }))}
+            maw="100%"
             style={{ alignSelf: 'flex-start' }}
+            styles={{ label: { whiteSpace: 'normal' } }}
             {...form.getInputProps('kind')}
           />
           <Text fz="sm" c="dimmed" mt={-8}>

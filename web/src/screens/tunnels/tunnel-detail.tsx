@@ -3,19 +3,19 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
-import { ApiError } from '~/api/errors';
 import { invalidate } from '~/api/query';
 import { useTagged } from '~/api/tagged';
 import { AppLink } from '~/components/app-link';
+import { Box } from '~/components/box';
 import { ConfirmDestructive } from '~/components/confirm';
 import { notifyDone } from '~/components/notify';
+import { Facts, Row, Rows } from '~/components/rows';
 import { Screen, Section } from '~/components/screen';
 import { Loaded } from '~/components/state-block';
 import { Status } from '~/components/status';
 import { Theirs } from '~/components/theirs';
 import { Time } from '~/components/time';
-import { Box, Facts } from '~/screens/plans/facts';
-import classes from '~/screens/plans/plans.module.css';
+import { useForced } from '~/components/use-forced';
 import { IngressEditor } from './ingress-editor';
 import type { ShownToken } from './run-token';
 import { type Tunnel, TunnelStatus } from './tunnel';
@@ -32,18 +32,13 @@ export function TunnelDetail({ id, onToken }: Props) {
   const { t } = useTranslation('tunnels');
   const navigate = useNavigate();
   const [open, setOpen] = useState<'delete' | 'rotate' | null>(null);
-  const [isForced, setForced] = useState(false);
+  // connectors run it: the second click means it
+  const { refusal, query: force, run, forget } = useForced(({ status }) => status === 409);
   const params = { path: { id } };
   const query = useTagged<Tunnel>(['get', PATH, { id }, 'tagged'], (signal) => client.GET(PATH, { params, signal }));
   const name = query.data?.value.name ?? '';
   const remove = async () => {
-    try {
-      await client.DELETE(PATH, { params: { ...params, query: isForced ? { force: true } : {} } });
-    } catch (error) {
-      // connectors run it: the second click means it
-      if (error instanceof ApiError && error.status === 409) setForced(true);
-      throw error;
-    }
+    await run(() => client.DELETE(PATH, { params: { ...params, query: force } }));
     await invalidate('/api/tunnels', '/api/domains');
     notifyDone(t('delete.done', { name }));
     void navigate({ to: '/tunnels' as never });
@@ -96,9 +91,9 @@ export function TunnelDetail({ id, onToken }: Props) {
                   {t('noConnections')}
                 </Text>
               ) : (
-                <ul className={classes.notes}>
+                <Rows label={t('connections')}>
                   {tunnel.connections.map((one) => (
-                    <li key={one.id}>
+                    <Row key={one.id}>
                       <Status is={one.reconnecting ? 'warn' : 'good'}>
                         {one.reconnecting ? t('reconnecting') : t('connected')}
                       </Status>{' '}
@@ -106,20 +101,20 @@ export function TunnelDetail({ id, onToken }: Props) {
                         .filter(Boolean)
                         .join(' · ')}{' '}
                       {one.opened_at && <Time iso={one.opened_at} />}
-                    </li>
+                    </Row>
                   ))}
-                </ul>
+                </Rows>
               )}
             </Section>
             {tunnel.unmanaged.length > 0 && (
               <Section title={t('unmanaged')}>
-                <ul className={classes.notes}>
+                <Rows label={t('unmanaged')}>
                   {tunnel.unmanaged.map(({ hostname, reason }) => (
-                    <li key={hostname}>
+                    <Row key={hostname}>
                       <b>{hostname}</b>: {reason}
-                    </li>
+                    </Row>
                   ))}
-                </ul>
+                </Rows>
               </Section>
             )}
             <Theirs of={{ ...tagged, value: tunnel }} />
@@ -140,10 +135,10 @@ export function TunnelDetail({ id, onToken }: Props) {
         opened={open === 'delete'}
         onClose={() => {
           setOpen(null);
-          setForced(false);
+          forget();
         }}
         title={t('delete.title', { name })}
-        verb={isForced ? t('delete.force') : t('delete.verb')}
+        verb={refusal ? t('delete.force') : t('delete.verb')}
         typed={name}
         onConfirm={remove}
       >

@@ -30,7 +30,7 @@ export function GridHead({
               {SORTED.has(column) && !isFixed ? (
                 <button
                   type="button"
-                  className={classes.sort}
+                  className="zw-sort"
                   onClick={() => onSort(isUp ? `-${column}` : isDown ? '' : column)}
                 >
                   {label}
@@ -38,7 +38,7 @@ export function GridHead({
                   {isDown && <IconChevronDown size={13} aria-hidden />}
                 </button>
               ) : (
-                <span className={column === 'mark' ? classes.hidden : undefined}>{label}</span>
+                <span className={column === 'mark' ? 'zw-hidden' : undefined}>{label}</span>
               )}
             </div>
           );

@@ -103,7 +103,7 @@ export const GridRow = memo(function GridRow(props: Props) {
         {op ? (
           <span className={classes.mark} title={t(`op.${op}`)}>
             <span aria-hidden>{MARKS[op]}</span>
-            <span className={classes.hidden}>{t(`op.${op}`)}</span>
+            <span className="zw-hidden">{t(`op.${op}`)}</span>
           </span>
         ) : null}
         {line && (

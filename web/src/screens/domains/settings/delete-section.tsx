@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client } from '~/api/client';
-import { ApiError } from '~/api/errors';
 import { invalidate } from '~/api/query';
 import { ConfirmDestructive } from '~/components/confirm';
 import { notifyDone } from '~/components/notify';
 import { Section } from '~/components/screen';
+import { useForced } from '~/components/use-forced';
 import type { DomainDetail } from '../domains';
 
 /** Deletes the domain here: it goes to the trash. */
@@ -15,15 +15,10 @@ export function DeleteSection({ domain: { id, unicode_name: name } }: { domain: 
   const { t } = useTranslation('domains');
   const navigate = useNavigate();
   const [asks, setAsks] = useState(false);
-  const [hasList, setHasList] = useState(false);
+  const { refusal, query, run } = useForced(({ reason }) => reason === 'list_needs_force');
   const remove = async () => {
-    try {
-      const params = { path: { domain_id: String(id) }, query: hasList ? { force: true } : {} };
-      await client.DELETE('/api/domains/{domain_id}', { params });
-    } catch (error) {
-      if (error instanceof ApiError && error.reason === 'list_needs_force') setHasList(true);
-      throw error;
-    }
+    const params = { path: { domain_id: String(id) }, query };
+    await run(() => client.DELETE('/api/domains/{domain_id}', { params }));
     await navigate({ to: '/domains' });
     await invalidate('/api/domains', '/api/trash', '/api/dashboard', '/api/bootstrap');
     notifyDone(t('delete.done', { name }));
@@ -40,10 +35,10 @@ export function DeleteSection({ domain: { id, unicode_name: name } }: { domain: 
         opened={asks}
         onClose={() => setAsks(false)}
         title={t('delete.title', { name })}
-        verb={hasList ? t('delete.force') : t('delete.verb')}
+        verb={refusal ? t('delete.force') : t('delete.verb')}
         onConfirm={remove}
       >
-        {t('delete.text')} {hasList && t('delete.list')}
+        {t('delete.text')} {refusal && t('delete.list')}
       </ConfirmDestructive>
     </Section>
   );

@@ -26,7 +26,7 @@ function Sections({ base }: { base: Base }) {
   return (
     <div className={classes.form}>
       {!isOwner && (
-        <div className={classes.notice} role="note">
+        <div className="zw-notice" role="note">
           {mayWrite ? t('settings.notOwner') : t('settings.readOnly')}
         </div>
       )}

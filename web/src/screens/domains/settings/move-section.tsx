@@ -178,7 +178,7 @@ function Report({ move: { report } }: { move: Move }) {
     const [count, rows] = [report[`${kind}_count`], report[kind]];
     if (count === 0) return null;
     return (
-      <div key={kind} className={classes.notice} {...(kind === 'lost' && { 'data-is': 'warn' })}>
+      <div key={kind} className="zw-notice" {...(kind === 'lost' && { 'data-is': 'warn' })}>
         <b>{t(`move.${kind}`, { count })}</b>
         <ul className={classes.list}>
           {rows.map(({ host, type, what, why }) => (

@@ -100,7 +100,7 @@ function Give({ domain, onDone }: { domain: DomainDetail; onDone: () => void }) 
     },
   });
   return (
-    <form onSubmit={onSubmit} aria-label={t('permissions.add')} noValidate className={classes.notice}>
+    <form onSubmit={onSubmit} aria-label={t('permissions.add')} noValidate className="zw-notice">
       <Stack gap="sm">
         <RemoteSelect
           of="/api/teams"
