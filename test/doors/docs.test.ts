@@ -55,7 +55,7 @@ for (const { kind, skip } of databases('one'))
       const hooked = async (id: number): Promise<Said> => {
         const page = readFileSync(pageOf('webhook'), 'utf8');
         const input = JSON.parse(/--data '(\{.*\})'/.exec(page)?.[1] ?? '');
-        const path = `/api/tokens/${id}/hooks` as '/api/tokens/{id}/hooks';
+        const path = `/api/tokens/${id}/hooks` as const;
         const hook = made(await world.admin.post(path, { ...input, domain_id: world.domain }));
         const body = '{"value": "192.0.2.7"}';
         const signature = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;

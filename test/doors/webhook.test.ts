@@ -32,7 +32,7 @@ for (const { kind, skip } of databases('all'))
     };
     const makeHook = (of: number, more: object = {}) =>
       world.admin.post(
-        `/api/tokens/${of}/hooks` as '/api/tokens/{id}/hooks',
+        `/api/tokens/${of}/hooks` as const,
         {
           ...{ domain_id: world.domain, host: 'button', type: 'A', name: 'blue or green' },
           ...more,
@@ -59,7 +59,7 @@ for (const { kind, skip } of databases('all'))
     it('shows its secret once, and stores it sealed', async () => {
       assert.match(hook.secret, /^[0-9a-f]{64}$/);
       assert.equal(new URL(hook.url).pathname, `/doors/hook/${hook.id}`);
-      const path = `/api/tokens/${token}/hooks` as '/api/tokens/{id}/hooks';
+      const path = `/api/tokens/${token}/hooks` as const;
       const [view] = done(await world.admin.get(path));
       assert.deepEqual([view?.id, view?.host, view?.type, view?.name], [hook.id, 'button', 'A', 'blue or green']);
       assert.ok(!JSON.stringify(view).includes(hook.secret));
