@@ -44,8 +44,8 @@ describeUnless(noChromium)('passkeys in the console', () => {
     await signOut();
     assert.equal((await finished).status(), 200);
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    // a browser that has no such list
-    await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+    // a browser that has no such list; the sign-out loads the page again
+    await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
     await signOut();
     finished = answered('finish');
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
