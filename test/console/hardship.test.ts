@@ -157,7 +157,7 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
     const looked = page.waitForResponse((answer) => answer.url().includes('/health') && answer.ok());
     await button(page, 'Look again').click();
     await looked;
-    await page.getByRole('region', { name: 'Delegation' }).getByText('Zone above').waitFor();
+    await page.getByRole('region', { name: 'Delegation' }).getByText('Parent zone').waitFor();
     await page.getByRole('region', { name: 'Name servers' }).waitFor();
     await page.getByRole('region', { name: 'Registration' }).waitFor();
   });

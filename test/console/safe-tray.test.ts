@@ -254,7 +254,7 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     // what was published is what the next text begins with, and is what it goes back to
     await until('the button is off', () => button(page, 'See the difference').isDisabled());
     await type('more 60 A 192.0.2.51\n');
-    await button(page, 'Begin anew').click();
+    await button(page, 'Start over').click();
     await until('the line is gone', async () => !(await text.innerText()).includes('more'));
     assert.match(await text.innerText(), /mine/);
     assert.equal(await page.getByText('The zone was changed meanwhile', { exact: false }).count(), 0);
