@@ -50,6 +50,7 @@ for (const { kind, skip } of databases('all')) {
           'Versions1764300000000',
           'Approval1764390000000',
           'PlannedLists1764440000000',
+          'Doors1764450000000',
         ];
         await db.run(`DELETE FROM migrations WHERE name IN (${later.map((name) => `'${name}'`).join(', ')})`);
         const remote = (await db.row<{ remote_id: string }>('SELECT remote_id FROM dns_records WHERE id = ?', [kept]))
