@@ -51,7 +51,7 @@ function watch() {
   requestAnimationFrame(look);
 }
 
-/** Runs in the page: scrolls the table frame by frame. @returns ms from frame to frame, and frames with rows on their way */
+/** Runs in the page: scrolls the table. @returns ms from frame to frame, and frames with rows on their way */
 function scroll({ frames, step }) {
   const grid = document.querySelector('[role=grid]');
   return new Promise((resolve) => {

@@ -127,8 +127,8 @@ export function parseEntries(
 /**
  * The same entry by entry, so that the caller can yield to the event loop; null: inside a long entry.
  * @param generate how many records the `$GENERATE` directives of the file may make, each of them an entry of its own of
- *   which only the first has a text, and `TYPE1` is read as A; 0: they are errors, and `TYPE1` stays as it is written, as
- *   where the file is edited
+ *   which only the first has a text, and `TYPE1` is read as A; 0: they are errors, and `TYPE1` stays as it is written,
+ *   as where the file is edited
  */
 export function* entriesOf(
   text: string,

@@ -10,8 +10,8 @@ import { META, META_TAG } from './meta.js';
 export class MetaController {
   /**
    * What fields of the API take and answers may hold: record types with the parts of their values, scopes, presets,
-   * events, languages, guards, roles, codes. The answer has an `ETag`, which changes with the version of the service only: with
-   * it in `If-None-Match`, it is 304 without a body.
+   * events, languages, guards, roles, codes. The answer has an `ETag`, which changes with the version of the service
+   * only: with it in `If-None-Match`, it is 304 without a body.
    */
   @ApiHeader({ name: 'if-none-match', required: false, description: 'the `ETag` of the answer that is at hand' })
   @Get()

@@ -86,7 +86,7 @@ export const cookieSessions =
     next();
   };
 
-/** Removes the cookie from the browser that sent it, by either name: a browser on plain http passes the secure one over. */
+/** Removes the cookie from the browser that sent it, by either name: on plain http the secure one is passed over. */
 export function dropSessionCookie(request: Request, response: Response, settings: Public): void {
   if (!asksForCookie(request)) return;
   for (const secure of [false, true]) response.clearCookie(nameOf(secure), optionsOf(secure, settings));

@@ -124,6 +124,7 @@ export const EXAMPLES: Record<string, object> = {
       },
     ],
   },
+  HookInput: { domain_id: 1, host: 'button', type: 'A', name: 'blue or green' },
   DoorsInput: { dyndns2: { enabled: false } },
   NotificationsInput: {
     channels: [
