@@ -35,8 +35,8 @@ export type Hashed = Omit<Pick<AuditLog, (typeof HASHED)[number] | 'change_set_i
  * `door` only where they are set, since older entries have none.
  */
 export const entryHash = (previous: string, row: Hashed): string => {
-  const door = row.door ?? null;
-  const more = door === null ? (row.change_set_id === null ? [] : [row.change_set_id]) : [row.change_set_id, door];
+  const more = [row.change_set_id, row.door ?? null];
+  while (more.at(-1) === null) more.pop();
   return sha256(previous + JSON.stringify([...HASHED.map((column) => row[column] ?? null), ...more]));
 };
 

@@ -116,7 +116,7 @@ export interface Expectation {
   /** ids that the provider's record may have now */
   ids: string[];
   /** an id that another row had which made room for it: that record is this row now */
-  takes?: string | null;
+  takes?: string;
   /** what it may say now */
   contents: Content[];
   /** the row stays here, disabled and with these values, when the provider's record is gone */

@@ -107,27 +107,22 @@ export class DomainPolicy {
 
   /** The domains of these names that may be read. One query. */
   async readable(me: Principal, names: readonly string[]): Promise<OpenDomain[]> {
-    const rows = await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId);
-    const ids = [...new Set(rows.map(({ id }) => id))];
-    return ids
-      .map((one) =>
-        opened(
-          me,
-          rows.filter(({ id }) => id === one),
-        ),
-      )
-      .filter((domain) => this.judgeDomain(me, domain.id, domain, 'read').allowed);
+    return this.readableOf(me, await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId));
   }
 
-  /** The one domain of a name that may be read. @throws AppError 409001 where these are several */
-  private onlyOf(me: Principal, name: string, rows: readonly GrantedRow[]): OpenDomain | null {
+  private readableOf(me: Principal, rows: readonly GrantedRow[]): OpenDomain[] {
     const found = [...new Set(rows.map(({ id }) => id))].map((id) =>
       opened(
         me,
         rows.filter((row) => row.id === id),
       ),
     );
-    const readable = found.filter((domain) => this.judgeDomain(me, domain.id, domain, 'read').allowed);
+    return found.filter((domain) => this.judgeDomain(me, domain.id, domain, 'read').allowed);
+  }
+
+  /** The one domain of a name that may be read. @throws AppError 409001 where these are several */
+  private onlyOf(me: Principal, name: string, rows: readonly GrantedRow[]): OpenDomain | null {
+    const readable = this.readableOf(me, rows);
     if (readable.length > 1) throw severalOf(name, readable);
     return readable[0] ?? null;
   }

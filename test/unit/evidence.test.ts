@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { difference } from '../../src/cache/reconcile.js';
 import type { InDoubtChange } from '../../src/changes/history/in-doubt.repository.js';
-import { expectations, hostsOf, judge, localOnly } from '../../src/changes/in-doubt/evidence.js';
+import { expectations, hostsOf, judge, localOnly, successors } from '../../src/changes/in-doubt/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { remote, rowValues as row } from '../support/rows.js';
 
@@ -104,7 +104,11 @@ describe('what a list proves of a change in doubt', () => {
     });
     const judged = async (list: RemoteRecord[]) => {
       const verdicts = judge(moves, list, LATE, (id) => rows.find((one) => one.id === id)?.remote_id ?? null);
-      const { insert, update, remove } = await difference(rows, list, expectations(moves, LATE, list));
+      const { insert, update, remove } = await difference(
+        rows,
+        list,
+        expectations(moves, LATE, successors(moves, list)),
+      );
       const kept = update.map(({ id, values }) => [id, values.remote_id]);
       return [moves.map((one) => verdicts.get(one)?.applied), kept, remove.map(({ id }) => id), insert];
     };

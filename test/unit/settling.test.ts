@@ -3,7 +3,7 @@ import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CacheRow, difference, type RowValues, rowOf } from '../../src/cache/reconcile.js';
 import type { InDoubtChange } from '../../src/changes/history/in-doubt.repository.js';
-import { expectations, judge } from '../../src/changes/in-doubt/evidence.js';
+import { expectations, judge, successors } from '../../src/changes/in-doubt/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { derivedId } from '../../src/providers/kit/rrsets/record-set.js';
 
@@ -107,7 +107,11 @@ class Model {
     this.step();
     const begun = at(this.time);
     const remote = [...this.provider.values()];
-    const { insert, update, remove } = await difference(this.rows, remote, expectations(this.inDoubt, begun));
+    const { insert, update, remove } = await difference(
+      this.rows,
+      remote,
+      expectations(this.inDoubt, begun, successors(this.inDoubt, remote)),
+    );
     const before = new Map(this.rows.map((r) => [r.id, r.remote_id]));
     const verdicts = judge(this.inDoubt, remote, begun, (id) => before.get(id) ?? null);
     this.rows = this.rows.filter((r) => !remove.some(({ id }) => id === r.id));

@@ -48,6 +48,9 @@ export function asSent(changes: readonly InDoubtChange[]): { change: InDoubtChan
   });
 }
 
+/** The ids of changes, by the provider's ids that they have taken over. */
+type Successors = ReadonlyMap<string, number>;
+
 /** Whether the provider's id of its record is free afterwards. */
 const leaves = (change: InDoubtChange): boolean =>
   !!change.before?.remote_id &&
@@ -58,12 +61,10 @@ const leaves = (change: InDoubtChange): boolean =>
  * provider's id that both had: where ids are derived from the content, that id alone proves nothing. It is proved by
  * the old id of the last one of such a row being gone, since nothing is asked to take a place that is not free.
  */
-function successors(
-  sent: ReturnType<typeof asSent>,
-  remote: readonly RemoteRecord[],
-): ReadonlyMap<string, InDoubtChange> {
-  const took = new Map<string, InDoubtChange>();
-  const leaving = new Map(sent.flatMap(({ change }) => (leaves(change) ? [[change.before?.remote_id, change]] : [])));
+export function successors(changes: readonly InDoubtChange[], remote: readonly RemoteRecord[]): Successors {
+  const took = new Map<string, number>();
+  const sent = asSent(changes).map(({ change }) => change);
+  const leaving = new Map(sent.flatMap((change) => (leaves(change) ? [[change.before?.remote_id, change]] : [])));
   const follows = ({ expected, change_set_id: set }: InDoubtChange) =>
     expected !== null && leaving.get(expected)?.change_set_id === set;
   const following = [...leaving.values()].filter(follows);
@@ -74,15 +75,15 @@ function successors(
   for (let next: InDoubtChange | undefined = gone.pop(); next; next = gone.pop()) {
     const { expected } = next;
     if (!expected || !listed.has(expected) || took.has(expected)) continue;
-    took.set(expected, next);
+    took.set(expected, next.id);
     const other = leaving.get(expected);
     if (other && follows(other)) gone.push(other);
   }
   return took;
 }
 
-const succeeded = (took: ReturnType<typeof successors>, change: InDoubtChange): string | null =>
-  change.expected && took.get(change.expected) === change ? change.expected : null;
+const takenBy = (took: Successors, { id, expected }: InDoubtChange): string | null =>
+  expected !== null && took.get(expected) === id ? expected : null;
 
 /**
  * What changes in doubt may have made of which rows, for the comparison with a list that was begun at this time. While
@@ -91,16 +92,14 @@ const succeeded = (took: ReturnType<typeof successors>, change: InDoubtChange): 
 export function expectations(
   changes: readonly InDoubtChange[],
   begun: string,
-  remote: readonly RemoteRecord[] = [],
+  took: Successors = new Map(),
 ): Map<number, Expectation> {
   const expected = new Map<number, Expectation>();
-  const sent = asSent(changes);
-  const took = successors(sent, remote);
-  const takes = (change: InDoubtChange) => succeeded(took, change) && { takes: change.expected };
-  for (const { change } of sent) {
+  for (const { change } of asSent(changes)) {
     const { record_id: id, before, after } = change;
     if (id === null) continue;
-    const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false, ...takes(change) };
+    const takes = takenBy(took, change);
+    const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false, ...(takes && { takes }) };
     if (change.expected === '') row.here = { ...row.here, ...changed(before, after) };
     else if (!takesAway(change)) row.keep ||= isEarly(change, begun);
     if (change.expected) row.ids.push(change.expected);
@@ -132,10 +131,10 @@ export function judge(
   remote: readonly RemoteRecord[],
   begun: string,
   remoteIdOf: (recordId: number) => string | null,
+  took: Successors = successors(changes, remote),
 ): Map<InDoubtChange, Verdict> {
   const verdicts = new Map<InDoubtChange, Verdict>();
   if (!changes.length) return verdicts;
-  const sent = asSent(changes);
   // only what stands at the names of the changes is looked through
   const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
   const listed: Listed = {
@@ -143,9 +142,9 @@ export function judge(
     there: remote.filter((record) => hosts.has(record.host)),
     taken: new Set(changes.flatMap(({ before }) => before?.remote_id ?? [])),
     begun,
-    took: successors(sent, remote),
+    took,
   };
-  for (const { change, parts } of sent) {
+  for (const { change, parts } of asSent(changes)) {
     const verdict = verdictOf(listed, change, change.record_id === null ? null : remoteIdOf(change.record_id));
     if (verdict) for (const part of parts) verdicts.set(part, verdict);
   }
@@ -176,7 +175,7 @@ interface Listed {
   taken: ReadonlySet<string>;
   begun: string;
   /** see `successors` */
-  took: ReadonlyMap<string, InDoubtChange>;
+  took: Successors;
 }
 
 /** What a list shows of a change that was applied: the provider's id of its record, null where it is gone. */
@@ -186,7 +185,7 @@ function shownBy(
   cached: string | null,
 ): { remoteId: string | null } | null {
   const { before, after, expected } = change;
-  const place = succeeded(took, change);
+  const place = takenBy(took, change);
   if (place) return { remoteId: place };
   // what another one has taken is not its own any more
   const known = [before?.remote_id ?? null, cached].filter((id) => id === null || !took.has(id));

@@ -26,7 +26,7 @@ import { Events } from '../../platform/events/events.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
 import { givesWay } from '../edits/record-rules.js';
-import { expectations, hostsOf, judge } from './evidence.js';
+import { expectations, hostsOf, judge, successors } from './evidence.js';
 import { FoundChanges } from './found-changes.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
 import { type Looked, SettleQueue } from './settle-queue.js';
@@ -215,7 +215,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const inDoubt = await this.inDoubt.of(id, manager);
     const free = inDoubt.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
     const plain = unmoved && !free.length;
-    const changes = plain ? compared.plain : await difference(rows, remote, expectations(free, begun, remote));
+    const took = successors(free, proof);
+    const changes = plain ? compared.plain : await difference(rows, remote, expectations(free, begun, took));
     // what we did ourselves, or may have done, is no loss
     const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
     const loss = suspiciousLoss(rows, changes, ours);
@@ -223,7 +224,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const done = await this.cache.apply(manager, id, changes, busy);
     const touched = done.insert.length + done.update.length + done.remove.length;
     const steps = await this.found.steps(manager, domain, rows, done);
-    const verdicts = judge(free, proof, begun, remoteIdsOf(rows));
+    const verdicts = judge(free, proof, begun, remoteIdsOf(rows), took);
     const { claims, ...settled } = await this.settling.settle(manager, id, free, verdicts, rows, steps);
     await this.found.store(manager, domain, steps, claims, rows, ours);
     if (touched + settled.applied) await this.state.raiseRevision(id, manager);

@@ -89,7 +89,7 @@ export class PlanBuilder {
         ? await this.planner.preview(me, domain, wish.edits, wish.together)
         : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits, wish.together);
     const { planned } = plan;
-    if (!direct || direct.atomic || direct.strict) assertAllFit(planned, !direct || undefined);
+    if (!direct || direct.atomic || direct.strict) assertAllFit(planned, !direct || planned.length > 1);
     const list = await changesOf(plan);
     if (list.length > MAX_CHANGES)
       throw errors.field(

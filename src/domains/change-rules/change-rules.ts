@@ -12,7 +12,8 @@ export const GUARD_MEANINGS = {
   failover: 'A name that a failover rule keeps is concerned',
   tunnel: 'A name that a tunnel keeps is concerned',
   ttl_floor: 'A TTL is below 60 seconds, or below the `ttl_floor` of the domain',
-  dangling: 'A CNAME, MX, NS or SRV points at a name of the zone that does not exist afterwards',
+  dangling:
+    'A CNAME, MX, NS or SRV points at a name of the zone, or of another one that may be read, that does not exist afterwards',
 } as const;
 export type GuardKey = keyof typeof GUARD_MEANINGS;
 export const GUARDS = Object.keys(GUARD_MEANINGS) as GuardKey[];

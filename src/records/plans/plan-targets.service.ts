@@ -184,15 +184,20 @@ export class PlanTargets {
       const before = stateOf(states.state_before, states.value_before);
       const after = stateOf(states.state_after, states.value_after);
       const shown = (after ?? before) as ChangedState;
-      if (![scope(shown), isMeant(before), isMeant(after)].every(Boolean)) continue;
-      const there = now.get(record_id) ?? null;
-      if (!sameState(there, after)) warnings.push(`${shown.type} ${shown.host} was changed since, and stays as it is`);
-      else if (!before) edits.push({ op: 'delete', id: record_id });
-      else if (!after) edits.push({ ...wantedOf(before, record_id), op: 'create' });
-      else edits.push({ op: 'update', id: record_id, patch: patchOf(withoutPastEnd(before)) });
+      if (!scope(shown) || !isMeant(before) || !isMeant(after)) continue;
+      const isStanding = sameState(now.get(record_id) ?? null, after);
+      if (isStanding) edits.push(reversed(record_id, before, after));
+      else warnings.push(`${shown.type} ${shown.host} was changed since, and stays as it is`);
     }
     return { edits: deletionsFirst(edits), warnings, unchanged: 0, together: true };
   }
+}
+
+/** What makes a record again what it was before it became `after`. */
+function reversed(id: number, before: ChangedState | null, after: ChangedState | null): Edit {
+  if (!before) return { op: 'delete', id };
+  if (!after) return { ...wantedOf(before, id), op: 'create' };
+  return { op: 'update', id, patch: patchOf(withoutPastEnd(before)) };
 }
 
 /** What a plan of a caller may know of; a token with rules is shown nothing else, not by what it makes of it either. */
