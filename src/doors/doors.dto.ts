@@ -17,7 +17,7 @@ export class DoorView {
   /** scope that a token needs there */
   @ApiProperty({ enum: SCOPES })
   scope!: Scope;
-  /** what proves who asks */
+  /** how a caller is authenticated */
   auth!: string;
   tools!: DoorToolView[];
 }

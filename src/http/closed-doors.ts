@@ -11,7 +11,7 @@ export function closedDoors(settings: SettingsService, database: DatabaseService
   return (request: Request, _response: Response, next: NextFunction): void => {
     const door = currentProtocol().door as FrontDoor | undefined;
     if (door) (request as ZoneRequest).caller.door = door;
-    // nobody can know before the setup, and while the database is away; the guard refuses then
+    // before the setup, and while the database is away, the settings cannot be read; the guard refuses then
     if (!door || !database.open) {
       next();
       return;

@@ -5,7 +5,8 @@ import { noChromium } from '../support/chromium.js';
 import { ConsoleBrowser } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
-import { made, powerdnsLines, startWorld, until, type World } from '../support/world.js';
+import { powerdnsLines, startWorld, until, type World } from '../support/world.js';
+import { makeRecords } from './screens.js';
 
 const isFocused = async (target: Locator) => (await target.and(target.page().locator(':focus')).count()) > 0;
 
@@ -32,13 +33,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
 
   beforeAll(async () => {
     world = await startWorld();
-    for (const [host, type, value] of [
-      ['www', 'A', '192.0.2.10'],
-      ['www', 'AAAA', '2001:db8::10'],
-      ['mail', 'A', '192.0.2.25'],
-      ['@', 'TXT', 'v=spf1 mx -all'],
-    ])
-      made(await world.admin.post(world.records, { host, type, value }));
+    await makeRecords(world);
     browser = await ConsoleBrowser.start(world.server.url);
     ({ page } = await browser.openAs('/'));
     page.setDefaultTimeout(15_000);

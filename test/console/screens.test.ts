@@ -7,8 +7,8 @@ import { assertFits, assertSound, ConsoleBrowser, type Visit } from '../support/
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
 import { assertTabOrder } from '../support/tab-order.js';
-import { made, startWorld, type World } from '../support/world.js';
-import { SHOWN, type Shown } from './screens.js';
+import { startWorld, type World } from '../support/world.js';
+import { makeRecords, SHOWN, type Shown } from './screens.js';
 
 /** A folder for pictures; else none are taken. */
 const PICTURES = process.env.SCREENS;
@@ -20,13 +20,7 @@ describeUnless(noChromium || noPowerdns)('every screen', () => {
   let browser: ConsoleBrowser;
   beforeAll(async () => {
     world = await startWorld();
-    for (const [host, type, value] of [
-      ['www', 'A', '192.0.2.10'],
-      ['www', 'AAAA', '2001:db8::10'],
-      ['mail', 'A', '192.0.2.25'],
-      ['@', 'TXT', 'v=spf1 mx -all'],
-    ])
-      made(await world.admin.post(world.records, { host, type, value }));
+    await makeRecords(world);
     browser = await ConsoleBrowser.start(world.server.url);
     if (PICTURES) mkdirSync(join(PICTURES, 'narrow'), { recursive: true });
   });

@@ -114,3 +114,14 @@ export const SHOWN: Shown[] = [
   { name: 'profile', path: () => '/profile', heading: 'Your profile' },
   { name: 'doors', path: () => '/doors', heading: 'Doors' },
 ];
+
+/** The records of the zone that is looked at. */
+export async function makeRecords({ admin, records }: World): Promise<void> {
+  for (const [host, type, value] of [
+    ['www', 'A', '192.0.2.10'],
+    ['www', 'AAAA', '2001:db8::10'],
+    ['mail', 'A', '192.0.2.25'],
+    ['@', 'TXT', 'v=spf1 mx -all'],
+  ])
+    made(await admin.post(records, { host, type, value }));
+}

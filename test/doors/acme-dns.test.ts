@@ -125,7 +125,7 @@ for (const { kind, skip } of databases('all'))
       assert.equal((await update(here, text(1))).status, 200);
     });
 
-    it('fails where the provider is away, in a freeze, and while somebody has to agree', async () => {
+    it('fails where the provider is away, in a freeze, and while an approval is waited for', async () => {
       const own = await account();
       const path = `/api/domains/${world.domain}` as const;
       world.proxy.fault = async () => ({ status: 503, body: 'down' });

@@ -108,7 +108,7 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual([status, /503/.test(text)], [500, true], text);
     });
 
-    it('fails in a freeze that holds challenges back, and while somebody has to agree', async () => {
+    it('fails in a freeze that holds challenges back, and while an approval is waited for', async () => {
       const at = `/api/domains/${world.domain}` as const;
       const challenge = { fqdn: `${NAME}.`, value: TWO };
       const [from, until] = [-60_000, 60_000].map((ms) => new Date(Date.now() + ms).toISOString());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { shownBody } from '../../web/src/api/calls.js';
-import type { Fields, RecordRow } from '../../web/src/screens/zone/fields.js';
+import type { Fields } from '../../web/src/screens/zone/fields.js';
 import { keptTrays } from '../../web/src/screens/zone/kept-trays.js';
 import { changedByOthers } from '../../web/src/screens/zone/publish/others.js';
 import { takeIn } from '../../web/src/screens/zone/take-in.js';
@@ -19,21 +19,8 @@ import {
   withdraw,
 } from '../../web/src/screens/zone/tray.js';
 import { lifetimeMs } from '../../web/src/session/lifetime.js';
+import { FIELDS, rowOf as row } from '../support/record-fields.js';
 
-const FIELDS: Fields = {
-  host: 'www',
-  type: 'A',
-  value: '192.0.2.1',
-  ttl: 300,
-  priority: null,
-  weight: null,
-  line: 'default',
-  proxied: false,
-  enabled: true,
-  remark: '',
-  expires_at: null,
-};
-const row = (id: number, more: Partial<Fields> = {}) => ({ ...FIELDS, ...more, id }) as RecordRow;
 const done =
   (...steps: ((tray: Tray) => Tray | null)[]) =>
   (tray: Tray) =>

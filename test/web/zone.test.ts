@@ -1,29 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { TYPE_PARTS } from '../../src/dns/value-parts.js';
-import { type Fields, type RecordRow, secondsOf, shortTtl, type TypeView } from '../../web/src/screens/zone/fields.js';
+import { secondsOf, shortTtl, type TypeView } from '../../web/src/screens/zone/fields.js';
 import { filterOf } from '../../web/src/screens/zone/filter.js';
 import { add, change, changesOf, EMPTY, MAX_EDITS, remove, type Tray } from '../../web/src/screens/zone/tray.js';
 import { hasParts, joinParts, problemOf, splitValue } from '../../web/src/screens/zone/value-parts.js';
+import { FIELDS, rowOf as row } from '../support/record-fields.js';
 
 const TYPES = TYPE_PARTS.map(
   ({ type, example, parts }) => ({ type, value: { example, parts } }) as unknown as TypeView,
 );
 const typeOf = (name: string) => TYPES.find(({ type }) => type === name) as TypeView;
-const FIELDS: Fields = {
-  host: 'www',
-  type: 'A',
-  value: '192.0.2.1',
-  ttl: 300,
-  priority: null,
-  weight: null,
-  line: 'default',
-  proxied: false,
-  enabled: true,
-  remark: '',
-  expires_at: null,
-};
-const row = (id: number, more: Partial<Fields> = {}) => ({ ...FIELDS, ...more, id }) as RecordRow;
 
 describe('the parts of a value', () => {
   for (const type of TYPES.filter(hasParts))

@@ -15,7 +15,7 @@ export function wordOf(error: unknown): string {
   const { status, code } = error;
   const { reason, errors = [] } = (error.data ?? {}) as { reason?: string; errors?: FieldError[] };
   if (code === 500002) return 'dnserr';
-  // somebody has to agree first: the client asks again meanwhile
+  // it waits for an approval: the client asks again meanwhile
   if (reason === 'waits_for_approval') return '911';
   if (status === 400) return wordOfField(errors[0]);
   if (status === 404) return 'nohost';

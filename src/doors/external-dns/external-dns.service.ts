@@ -275,7 +275,7 @@ function editsOfSet(domain: OpenDomain, rows: readonly StoredRecord[], { host, t
   const going = rows.filter((row) => !isWanted(row) && gone.has(targetOf(row)));
   const others = rows.filter((row) => !isWanted(row) && !going.includes(row));
   const seen = others.filter((row) => judgeRecord(domain.access, domain.id, 'read', row).allowed);
-  // somebody else's, of which the client did not know: texts stand beside each other
+  // values that the client did not name: TXT records of others stay beside its own
   if (made.length && type !== 'TXT' && seen.length)
     throw errors.conflict('set_of_others', { name: fullName(host, domain.name), type });
   const missing = made.filter(({ record }) => !rows.some((row) => sameRecord(record, row)));

@@ -1,6 +1,6 @@
 import type { FrontDoor } from '../../access/doors.js';
 
-/** How a tool is told to use a door. */
+/** The configuration of a tool for a door. */
 export interface Snippet {
   name: string;
   snippet: string;
@@ -11,7 +11,7 @@ export interface DoorDescription {
   key: FrontDoor;
   /** below the public address of the service */
   path: string;
-  /** in words: what proves who asks */
+  /** in words: how a caller is authenticated */
   auth: string;
   /** @param url of the door */
   tools: (url: string) => Snippet[];
