@@ -125,6 +125,24 @@ describe('what a list proves of a change in doubt', () => {
     assert.deepEqual(await judged([a, b, c]), [[false, false, false], [], [], []]);
   });
 
+  it('of an atomic list a record that somebody else has made, too: nothing, while the rest is not there', () => {
+    const [a, b] = [NEW, row('192.0.2.3')].map((after, i) =>
+      change({ id: i + 1, atomic: true, record_id: null, after }),
+    ) as [InDoubtChange, InDoubtChange];
+    const twin = change({ id: 3, change_set_id: 2, record_id: null, after: NEW });
+    const ends = (list: RemoteRecord[], begun: string, isAtomic = true) => {
+      const verdicts = judge([a, b, twin], list, begun, () => null, { isAtomic });
+      return [a, b, twin].map((one) => verdicts.get(one)?.applied);
+    };
+    const some = [remote('n', '192.0.2.2')];
+    const all = [...some, remote('m', '192.0.2.3')];
+    assert.deepEqual(ends(some, EARLY), [undefined, undefined, true]);
+    assert.deepEqual(ends(some, LATE), [false, false, true]);
+    assert.deepEqual(ends(all, EARLY), [true, true, true]);
+    // where a provider may carry out a part
+    assert.deepEqual(ends(some, LATE, false), [true, false, true]);
+  });
+
   it('edits of one record in one list have one end, that of what was sent', () => {
     const first = change({ id: 1, before: OLD, after: NEW });
     const other = change({ id: 3, change_set_id: 2, before: OLD, after: NEW });

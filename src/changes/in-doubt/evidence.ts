@@ -124,6 +124,7 @@ const says = (record: RemoteRecord, { before, after, own }: InDoubtChange): bool
  * Judges changes in doubt by a complete list of the provider that was begun at this time. What a change was to make and
  * is there proves it applied, at once. What is not there proves the contrary only when the provider had time enough to
  * apply it; so does what is neither the old nor the new state, which somebody made at the provider.
+ * @param isAtomic whether the provider carries out an atomic list whole or not at all
  * @returns for each the provider's id of its record (null: it is gone), or why not; without an entry it stays unknown
  */
 export function judge(
@@ -131,7 +132,7 @@ export function judge(
   remote: readonly RemoteRecord[],
   begun: string,
   remoteIdOf: (recordId: number) => string | null,
-  took: Successors = successors(changes, remote),
+  { took = successors(changes, remote), isAtomic = false }: { took?: Successors; isAtomic?: boolean } = {},
 ): Map<InDoubtChange, Verdict> {
   const verdicts = new Map<InDoubtChange, Verdict>();
   if (!changes.length) return verdicts;
@@ -144,11 +145,33 @@ export function judge(
     begun,
     took,
   };
-  for (const { change, parts } of asSent(changes)) {
+  const sent = asSent(changes);
+  for (const { change, parts } of sent) {
     const verdict = verdictOf(listed, change, change.record_id === null ? null : remoteIdOf(change.record_id));
     if (verdict) for (const part of parts) verdicts.set(part, verdict);
   }
+  if (isAtomic) takeBack(verdicts, sent);
   return verdicts;
+}
+
+/**
+ * Of an atomic list of which nothing is shown but records that it was to make, and not all of these: somebody else has
+ * made the same ones. It has the end of its other changes, or none yet.
+ */
+function takeBack(verdicts: Map<InDoubtChange, Verdict>, sent: ReturnType<typeof asSent>): void {
+  const lists = new Map<number, InDoubtChange[]>();
+  for (const { change, parts } of sent)
+    if (change.atomic && !isOurs(change))
+      lists.set(change.change_set_id, [...(lists.get(change.change_set_id) ?? []), ...parts]);
+  for (const list of lists.values()) {
+    const shown = list.filter((change) => verdicts.get(change)?.applied);
+    if (shown.length === list.length || shown.some(({ before }) => before?.remote_id)) continue;
+    const isFailed = list.some((change) => verdicts.get(change)?.applied === false);
+    for (const change of shown) {
+      if (isFailed) verdicts.set(change, { applied: false });
+      else verdicts.delete(change);
+    }
+  }
 }
 
 type Verdict = { applied: true; remoteId: string | null } | { applied: false; gone?: boolean };

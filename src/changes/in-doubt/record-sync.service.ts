@@ -54,6 +54,8 @@ interface List {
   /** those that changes in doubt may have made */
   proof: readonly RemoteRecord[];
   begun: string;
+  /** whether its provider carries out atomic lists whole or not at all */
+  isAtomic: boolean;
   /** the domain's revision before it was asked */
   since: number;
   /** the rows as they were compared with it, at which revision, and how they differ */
@@ -188,7 +190,9 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       const { capabilities } = definition;
       const isOurs = ({ readOnly: read_only, value }: RemoteRecord) => !givesWay({ read_only, value }, capabilities);
       const proof = capabilities.yields ? remote.filter(isOurs) : remote;
-      const list = { remote, proof, begun, since: state.revision, compared: { revision, rows, plain } };
+      const { atomic: isAtomic } = capabilities;
+      const compared = { revision, rows, plain };
+      const list = { remote, proof, begun, isAtomic, since: state.revision, compared };
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
         await this.state.synced(domain.id, manager);
@@ -202,7 +206,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   private async take(
     manager: EntityManager,
     domain: DomainRow,
-    { remote, proof, begun, since, compared }: List,
+    { remote, proof, begun, isAtomic, since, compared }: List,
     actor: Actor,
     confirm: boolean,
   ): Promise<Followed> {
@@ -224,7 +228,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const done = await this.cache.apply(manager, id, changes, busy);
     const touched = done.insert.length + done.update.length + done.remove.length;
     const steps = await this.found.steps(manager, domain, rows, done);
-    const verdicts = judge(free, proof, begun, remoteIdsOf(rows), took);
+    const verdicts = judge(free, proof, begun, remoteIdsOf(rows), { took, isAtomic });
     const { claims, ...settled } = await this.settling.settle(manager, id, free, verdicts, rows, steps);
     await this.found.store(manager, domain, steps, claims, rows, ours);
     if (touched + settled.applied) await this.state.raiseRevision(id, manager);
