@@ -163,6 +163,9 @@ export function assertNoUrl(value: string): void {
   throw new InvalidRecord('value', words, 'format', { values: [host] });
 }
 
+/** A full name and all above it, the longest first: `www.example.com`, `example.com`, `com`. */
+export const namesAbove = (name: string): string[] => name.split('.').map((_, i, labels) => labels.slice(i).join('.'));
+
 /** Name for comparisons: lower case, without final dot; the root is ''. */
 export const bareName = (name: string): string => name.replace(/\.$/, '').toLowerCase();
 

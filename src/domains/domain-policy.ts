@@ -92,11 +92,11 @@ export class DomainPolicy {
   }
 
   /**
-   * The domain that a name belongs to, of those that may be read: that of the longest of these names. One query.
+   * The domain that a public name belongs to, of those that may be read: that of the longest of these names. One query.
    * @param names the name and those above it, the longest first @throws AppError 409001 as `look`
    */
   async lookAbove(me: Principal, names: readonly string[]): Promise<OpenDomain | null> {
-    const rows = await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId);
+    const rows = await this.publicRows(me, names);
     for (const name of names) {
       const of = rows.filter((row) => row.name === name);
       const found = of.length ? this.onlyOf(me, name, of) : null;
@@ -105,11 +105,17 @@ export class DomainPolicy {
     return null;
   }
 
-  /** The domains of these names that may be read. One query. */
+  /** The domains of these public names that may be read. One query. */
   async readable(me: Principal, names: readonly string[]): Promise<OpenDomain[]> {
-    return this.readableOf(me, await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId));
+    return this.readableOf(me, await this.publicRows(me, names));
   }
 
+  private async publicRows(me: Principal, names: readonly string[]): Promise<GrantedRow[]> {
+    const rows = await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId);
+    return rows.filter(({ apart }) => !apart);
+  }
+
+  /** Those that may be read, of the domains of these rows. */
   private readableOf(me: Principal, rows: readonly GrantedRow[]): OpenDomain[] {
     const found = [...new Set(rows.map(({ id }) => id))].map((id) =>
       opened(

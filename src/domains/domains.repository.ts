@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { namesAbove } from '../dns/names.js';
 import { Db, marks } from '../platform/database/db.js';
 import { Domain } from './domain.entity.js';
 import { DOMAIN_COLUMNS, type DomainRow } from './readable-domains.repository.js';
@@ -57,8 +58,7 @@ export class DomainsRepository {
 
   /** The first public domains with this name, or below or above it, that do not belong to this user. */
   overlapping(name: string, userId: number, manager?: EntityManager): Promise<{ id: number; name: string }[]> {
-    const labels = name.split('.');
-    const above = labels.map((_, i) => labels.slice(i).join('.'));
+    const above = namesAbove(name);
     return this.db.rows(
       `SELECT id, name FROM domains WHERE apart = '' AND (owner_id IS NULL OR owner_id <> ?)
           AND (name IN (${marks(above.length)}) OR name LIKE ? ESCAPE '!')

@@ -10,7 +10,7 @@ import { Waits } from '../changes/gate/waits.js';
 import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import type { Edits } from '../changes/planner.js';
 import { WaitingPlans } from '../changes/plans/waiting-plans.service.js';
-import { relativeName } from '../dns/names.js';
+import { namesAbove, relativeName } from '../dns/names.js';
 import { systemAccess } from '../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -73,10 +73,7 @@ export class Cnames {
    * the provider in the account of the tunnel, too: a CNAME to it works nowhere else.
    */
   async find(accountId: number, hostnames: readonly string[], at?: Account): Promise<NamePlaces> {
-    const above = (hostname: string) => {
-      const labels = hostname.replace(/^\*\./, '').split('.');
-      return labels.map((_, i) => labels.slice(i).join('.'));
-    };
+    const above = (hostname: string) => namesAbove(hostname.replace(/^\*\./, ''));
     const zones = new Map<number, { domain: DomainRow; hostnames: string[] }>();
     const unmanaged: Without[] = [];
     const known = await this.domains.named(accountId, [...new Set(hostnames.flatMap(above))]);

@@ -167,6 +167,14 @@ for (const { kind, skip } of databases('all'))
       const apex = { host: 'to-apex', type: 'CNAME', value: 'pointed.example.', ttl: 300 };
       const [met] = (await plan({ records: [...pointing, apex] })).guards;
       assert.deepEqual([met?.key, met?.change_ids], ['dangling', [2, 3]]);
+      // a zone of ours within this one has its names, and this one has them not
+      const inner = await zone('inner.guards.example');
+      made(await admin.post(`${inner.base}/records`, { host: 'app', type: 'A', value: '192.0.2.1', ttl: 300 }));
+      const within = ['app', 'nowhere'].map((host) => ({
+        ...{ host: `in-${host}`, type: 'CNAME', value: `${host}.inner.guards.example.`, ttl: 300 },
+      }));
+      const [lostThere] = (await plan({ records: within })).guards;
+      assert.deepEqual([lostThere?.key, lostThere?.change_ids], ['dangling', [2]]);
     });
 
     it('of names that failover keeps, or this service has itself, say so', async () => {

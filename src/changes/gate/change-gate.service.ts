@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
+import { namesAbove } from '../../dns/names.js';
 import { type ChangeRules, changeRulesOf, GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import type { SharedZone } from '../../domains/shared-zones.service.js';
@@ -32,9 +33,8 @@ import { NeedsApproval, type WantedChange } from './waits.js';
 /** names left without records that are asked for one by one, what points at them */
 const FEW = 50;
 
-/** names in other zones whose domains are looked for at once */
+/** targets whose zones are looked for at once */
 const AT_ONCE = 50;
-const suffixesOf = (name: string): string[] => name.split('.').map((_, i, labels) => labels.slice(i).join('.'));
 
 /** A list that is about to be carried out, or would be, under the locks of its names. */
 export interface Passing {
@@ -166,45 +166,42 @@ export class ChangeGate {
     const { domain, zone, changes } = list;
     if (!changes.length || !keys.size) return changes.map(() => []);
     const rows = keys.has('dangling') ? await this.concerned(list) : list.rows;
-    const missing = keys.has('dangling') ? await this.missing(list) : new Set<string>();
+    const elsewhere = keys.has('dangling') ? await this.elsewhere(list) : new Map<string, boolean>();
     const known = {
-      ...{ name: domain.name, records: zone.records, rows: readable(list, rows), missing },
+      ...{ name: domain.name, records: zone.records, rows: readable(list, rows), elsewhere },
       ...{ held: await this.held.of(domain, keys), ttlFloor: floorOf(zone.rules) },
     };
     return guardsOf(known, changes, keys);
   }
 
   /**
-   * The full names that changes point at in other zones of ours, and that do not exist there: in those that the caller
-   * may read whole, since the guard tells of them.
+   * The full names that changes point at in other zones of ours, zones within this one too, and whether they exist
+   * there: in those that the caller may read whole, since the guard tells of them.
    */
-  private async missing({ actor, domain, changes }: Omit<Passing, 'options'>): Promise<ReadonlySet<string>> {
-    const missing = new Set<string>();
+  private async elsewhere({ actor, domain, changes }: Omit<Passing, 'options'>): Promise<ReadonlyMap<string, boolean>> {
+    const there = new Map<string, boolean>();
     const me = actor === 'system' ? null : actor.principal;
-    if (!me || me.token?.rules?.length) return missing;
-    const targets = new Set(changes.flatMap(({ after }) => (after?.enabled ? (targetOf(after) ?? []) : [])));
-    const outside = [...targets].filter((name) => name !== domain.name && !name.endsWith(`.${domain.name}`));
-    for (let i = 0; i < outside.length; i += AT_ONCE) {
-      const names = outside.slice(i, i + AT_ONCE);
-      const zones = await this.policy.readable(me, [...new Set(names.flatMap(suffixesOf))]);
-      for (const name of await this.absent(names, zones)) missing.add(name);
+    if (!me || me.token?.rules?.length) return there;
+    const targets = [...new Set(changes.flatMap(({ after }) => (after?.enabled ? (targetOf(after) ?? []) : [])))];
+    for (let i = 0; i < targets.length; i += AT_ONCE) {
+      const names = targets.slice(i, i + AT_ONCE);
+      const zones = await this.policy.readable(me, [...new Set(names.flatMap(namesAbove))]);
+      const known = new Set(zones.map(({ name }) => name));
+      const zoneOf = new Map(names.map((name) => [name, namesAbove(name).find((above) => known.has(above))]));
+      for (const zone of zones) {
+        const own = zone.name === domain.name ? [] : names.filter((name) => zoneOf.get(name) === zone.name);
+        const live = await this.liveIn(zone, own);
+        for (const name of own) there.set(name, there.get(name) || exists(hostIn(zone, name), live));
+      }
     }
-    return missing;
+    return there;
   }
 
-  /** Which of these names are of one of these zones, and exist in none. */
-  private async absent(names: readonly string[], zones: readonly OpenDomain[]): Promise<string[]> {
-    // of a zone within another one, the inner one has the name
-    const zoneOf = (name: string) => suffixesOf(name).find((suffix) => zones.some((zone) => zone.name === suffix));
-    const there = new Set<string>();
-    for (const zone of zones) {
-      const own = names.filter((name) => zoneOf(name) === zone.name);
-      const hostOf = (name: string) => name.slice(0, -zone.name.length - 1) || '@';
-      const rows = await this.cache.those(zone.id, 'host', [...new Set(own.map(hostOf).flatMap(namesFor))]);
-      const live = new Set(rows.flatMap(({ enabled, host }) => (enabled ? [host] : [])));
-      for (const name of own) if (exists(hostOf(name), live)) there.add(name);
-    }
-    return names.filter((name) => zoneOf(name) !== undefined && !there.has(name));
+  /** The hosts with live records, of those that make some names of a zone exist. */
+  private async liveIn(zone: OpenDomain, names: readonly string[]): Promise<ReadonlySet<string>> {
+    const hosts = new Set(names.flatMap((name) => namesFor(hostIn(zone, name))));
+    const rows = hosts.size ? await this.cache.those(zone.id, 'host', [...hosts]) : [];
+    return new Set(rows.flatMap(({ enabled, host }) => (enabled ? [host] : [])));
   }
 
   /** The records at the names of changes and of their targets, and what points at the names that lose all records. */
@@ -226,6 +223,9 @@ export class ChangeGate {
     return [...near, ...pointing.filter(({ id }) => !known.has(id))];
   }
 }
+
+/** The host of a full name of a zone. */
+const hostIn = ({ name: zone }: OpenDomain, name: string): string => name.slice(0, -zone.length - 1) || '@';
 
 /** What a token with rules may read of some rows; for others all. */
 const readable = ({ actor, domain }: Pick<Passing, 'actor' | 'domain'>, rows: Passing['rows']) =>

@@ -37,8 +37,8 @@ export interface Zone {
   rows: readonly Row[];
   /** names of the zone that something stands on */
   held: Held;
-  /** full names in other zones of ours that changes point at, and that do not exist there */
-  missing: ReadonlySet<string>;
+  /** full names in other zones of ours that changes point at, and whether they exist there */
+  elsewhere: ReadonlyMap<string, boolean>;
   /** seconds */
   ttlFloor: number;
 }
@@ -79,10 +79,12 @@ const MEETS: Record<GuardKey, Meets> = {
   tunnel: isHeld('tunnel'),
   ttl_floor: ({ before, after }, { zone }) => after !== null && after.ttl < zone.ttlFloor && after.ttl !== before?.ttl,
   dangling: ({ before, after }, { zone, names, missed }) => {
-    const target = after?.enabled ? targetIn(after, zone.name) : null;
-    const isGone =
-      target === null ? !!after?.enabled && zone.missing.has(targetOf(after) ?? '') : !exists(target, names);
-    return isGone || (before !== null && missed.has(before.host));
+    const isLost = before !== null && missed.has(before.host);
+    if (!after?.enabled) return isLost;
+    const isThere = zone.elsewhere.get(targetOf(after) ?? '');
+    if (isThere !== undefined) return isLost || !isThere;
+    const target = targetIn(after, zone.name);
+    return isLost || (target !== null && !exists(target, names));
   },
 };
 

@@ -6,7 +6,7 @@ import { doorOf } from '../../changes/change-sets.js';
 import { creation, type Edit, type NewRecord, Places, type Place as Words } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
 import { type Edits, Planner } from '../../changes/planner.js';
-import { fullName, hostName } from '../../dns/names.js';
+import { fullName, hostName, namesAbove } from '../../dns/names.js';
 import { sameRecord, shownValue } from '../../dns/record.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
@@ -205,10 +205,7 @@ export class ExternalDnsService {
 const isShown = (row: StoredRecord): boolean => TYPES.has(row.type) && row.line === LINE && row.enabled;
 
 /** The zone that a name belongs to: the longest of those at or above it. */
-function zoneOf(zones: Zones, name: string): string | undefined {
-  const labels = name.split('.');
-  return labels.map((_, i) => labels.slice(i).join('.')).find((zone) => zones.has(zone));
-}
+const zoneOf = (zones: Zones, name: string): string | undefined => namesAbove(name).find((zone) => zones.has(zone));
 
 function once<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   const found = known.get(key) ?? make();

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, signedIn } from '../../access/access.js';
-import { hostName, zoneName } from '../../dns/names.js';
+import { hostName, namesAbove, zoneName } from '../../dns/names.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { errors } from '../../platform/common/errors.js';
 
@@ -24,11 +24,7 @@ export class DoorNames {
     const below = zoneName(name.replace(/^\*\./, ''), field);
     const full = name.startsWith('*.') ? `*.${below}` : below;
     me.asked = { name: full, domain: null };
-    const labels = below.split('.');
-    const domain = await this.policy.lookAbove(
-      signedIn(me),
-      labels.map((_, i) => labels.slice(i).join('.')),
-    );
+    const domain = await this.policy.lookAbove(signedIn(me), namesAbove(below));
     if (!domain) throw errors.forbidden('token_domain_denied', {}, { required: `domain:${full}:write` });
     me.asked.domain = { id: domain.id, name: domain.name };
     return { domain, host: hostName(`${full}.`, domain.name, field) };
