@@ -21,8 +21,9 @@ export class FailedChanges {
     if (!action || outcomeOf(caller) === 'failed' || !caller.principal || !this.database.open) return;
     const domain = (request.domain as AuditEntry['domain']) ?? caller.asked?.domain;
     const [type, verb] = action.split('.') as [string, string];
-    // a thing that was not created has no id: the ids in the path are those of its parents
-    const last = verb === 'create' ? undefined : Object.values(request.params as Record<string, string>).at(-1);
+    // a thing that was not created has no id: the ids in the path are those of its parents; in that of a door, its own
+    const isNamed = !caller.door && !verb.endsWith('create');
+    const last = isNamed ? Object.values(request.params as Record<string, string>).at(-1) : undefined;
     const id = last && /^\d{1,10}$/.test(last) ? Number(last) : (last ?? null);
     const target = { type, id, name: caller.asked?.name ?? null };
     try {

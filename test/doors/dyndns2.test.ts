@@ -90,6 +90,12 @@ for (const { kind, skip } of databases('one'))
       const form = { ...user, 'content-type': 'application/x-www-form-urlencoded' };
       const posted = await say(`${world.server.url}/nic/update`, 'POST', form, `hostname=${HOST}&myip=192.0.2.10`);
       assert.equal(posted.text, 'good 192.0.2.10');
+      // a form that says nothing leaves the query as it is, and a host in two spellings is one
+      const both = `hostname=${HOST},${HOST.toUpperCase()}.&myip=192.0.2.8`;
+      assert.equal(
+        (await say(`${world.server.url}/nic/update?${both}`, 'POST', user, '')).text,
+        'good 192.0.2.8\ngood 192.0.2.8',
+      );
     });
 
     it('replaces several addresses of a host by the one', async () => {

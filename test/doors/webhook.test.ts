@@ -118,6 +118,11 @@ for (const { kind, skip } of databases('all'))
         assert.deepEqual([again.status, again.text], [200, first.text]);
         // whatever comes under its id
         assert.equal((await send(hook, { value: '192.0.2.12' }, id)).text, first.text);
+        // and however its hook is spelled
+        assert.equal(
+          (await send({ ...hook, id: `0${hook.id}` as never }, { value: '192.0.2.12' }, id)).text,
+          first.text,
+        );
         assert.deepEqual(await addresses(), ['192.0.2.11']);
       }
       const wrong = { 'X-Delivery': randomUUID() };

@@ -27,8 +27,15 @@ const change = (more: Partial<InDoubtChange>): InDoubtChange => ({
   late: null,
   ...more,
 });
+const judgedBy = (
+  changes: InDoubtChange[],
+  list: RemoteRecord[],
+  begun: string,
+  idOf: (id: number) => string | null,
+  isAtomic = false,
+) => judge(changes, list, begun, idOf, { took: successors(changes, list), isAtomic });
 const verdict = (of: InDoubtChange, list: RemoteRecord[], begun: string, remoteId: string | null = 'a') => {
-  const found = judge([of], list, begun, () => remoteId).get(of);
+  const found = judgedBy([of], list, begun, () => remoteId).get(of);
   return found === undefined ? 'unknown' : found.applied ? `applied ${found.remoteId}` : 'failed';
 };
 /** What lists that were begun early and late prove. */
@@ -87,7 +94,7 @@ describe('what a list proves of a change in doubt', () => {
     const room = change({ id: 2, record_id: 8, before: { ...NEW, remote_id: 'n' }, after: null });
     const update = change({ before: { ...OLD, remote_id: 'a' }, after: NEW, expected: 'n' });
     const ends = (list: RemoteRecord[]) => {
-      const verdicts = judge([room, update], list, LATE, (id) => (id === 7 ? 'a' : 'n'));
+      const verdicts = judgedBy([room, update], list, LATE, (id) => (id === 7 ? 'a' : 'n'));
       return [room, update].map((one) => verdicts.get(one)?.applied);
     };
     assert.deepEqual(ends([remote('a', '192.0.2.1'), remote('n', '192.0.2.2')]), [false, false]);
@@ -103,7 +110,7 @@ describe('what a list proves of a change in doubt', () => {
       return change({ id: 10 - i, record_id: before.id, before, after, expected: to?.remote_id ?? null });
     });
     const judged = async (list: RemoteRecord[]) => {
-      const verdicts = judge(moves, list, LATE, (id) => rows.find((one) => one.id === id)?.remote_id ?? null);
+      const verdicts = judgedBy(moves, list, LATE, (id) => rows.find((one) => one.id === id)?.remote_id ?? null);
       const { insert, update, remove } = await difference(
         rows,
         list,
@@ -131,7 +138,7 @@ describe('what a list proves of a change in doubt', () => {
     ) as [InDoubtChange, InDoubtChange];
     const twin = change({ id: 3, change_set_id: 2, record_id: null, after: NEW });
     const ends = (list: RemoteRecord[], begun: string, isAtomic = true) => {
-      const verdicts = judge([a, b, twin], list, begun, () => null, { isAtomic });
+      const verdicts = judgedBy([a, b, twin], list, begun, () => null, isAtomic);
       return [a, b, twin].map((one) => verdicts.get(one)?.applied);
     };
     const some = [remote('n', '192.0.2.2')];
@@ -147,7 +154,7 @@ describe('what a list proves of a change in doubt', () => {
     const first = change({ id: 1, before: OLD, after: NEW });
     const other = change({ id: 3, change_set_id: 2, before: OLD, after: NEW });
     const ends = (second: InDoubtChange, list: RemoteRecord[]) => {
-      const verdicts = judge([first, second, other], list, LATE, () => 'a');
+      const verdicts = judgedBy([first, second, other], list, LATE, () => 'a');
       return [first, second, other].map((one) => verdicts.get(one)?.applied);
     };
     const deleted = change({ id: 2, before: NEW });

@@ -107,13 +107,10 @@ class Model {
     this.step();
     const begun = at(this.time);
     const remote = [...this.provider.values()];
-    const { insert, update, remove } = await difference(
-      this.rows,
-      remote,
-      expectations(this.inDoubt, begun, successors(this.inDoubt, remote)),
-    );
+    const took = successors(this.inDoubt, remote);
+    const { insert, update, remove } = await difference(this.rows, remote, expectations(this.inDoubt, begun, took));
     const before = new Map(this.rows.map((r) => [r.id, r.remote_id]));
-    const verdicts = judge(this.inDoubt, remote, begun, (id) => before.get(id) ?? null);
+    const verdicts = judge(this.inDoubt, remote, begun, (id) => before.get(id) ?? null, { took, isAtomic: false });
     this.rows = this.rows.filter((r) => !remove.some(({ id }) => id === r.id));
     for (const { id, values } of update) Object.assign(this.rows.find((r) => r.id === id) as CacheRow, values);
     for (const values of insert) this.rows.push({ remark: '', ...values, id: ++this.next });

@@ -10,6 +10,7 @@ import {
   change,
   changesOf,
   EMPTY,
+  MAX_EDITS,
   type Made,
   type Publishing,
   published,
@@ -118,6 +119,15 @@ describe('edits that were taken out', () => {
         [2, 900],
       ],
     );
+  });
+
+  it('come back as far as there is room: what was edited since stays', () => {
+    const full = Array.from({ length: MAX_EDITS }, (_none, i) => i + 1).reduce<Tray>(
+      (now, id) => change(now, row(id), { ...FIELDS, ttl: 60 }) as Tray,
+      EMPTY,
+    );
+    const back = putBack(full, [{ ...full.edits[0], key: 'old', id: null } as Tray['edits'][number]]);
+    assert.deepEqual(back.edits, full.edits);
   });
 });
 

@@ -106,7 +106,7 @@ export function creation({ definition, zone, defaultTtl }: Place, input: OrUndef
 }
 
 /** @throws InvalidRecord naming all fields that are wrong */
-export function upsert(place: Place, input: OrUndefined<RecordInput>): Edit {
+export function upsert(place: Place, input: OrUndefined<RecordInput>): Upsert {
   const { ttl, priority, mx, weight, proxied, line, remark, enabled, expires_at } = input;
   const made = creation(place, input);
   const given = priority ?? mx ?? (carriesPriority(made.record.type, input.value) ? made.record.priority : undefined);

@@ -132,7 +132,7 @@ export function judge(
   remote: readonly RemoteRecord[],
   begun: string,
   remoteIdOf: (recordId: number) => string | null,
-  { took = successors(changes, remote), isAtomic = false }: { took?: Successors; isAtomic?: boolean } = {},
+  { took, isAtomic }: { took: Successors; isAtomic: boolean },
 ): Map<InDoubtChange, Verdict> {
   const verdicts = new Map<InDoubtChange, Verdict>();
   if (!changes.length) return verdicts;

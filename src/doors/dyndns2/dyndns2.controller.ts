@@ -2,6 +2,7 @@ import { Body, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Access, type Caller, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
+import { defined } from '../../changes/edits/record-rules.js';
 import { Protocol } from '../../platform/http/protocol.js';
 import { userOf } from '../kit/requests.js';
 import { HostsInput } from './dyndns2.dto.js';
@@ -27,7 +28,7 @@ abstract class UpdateController {
     @Req() request: Request,
     @Me() me: Caller,
   ): Promise<string> {
-    return this.door.update(me, { ...query, ...body }, userOf(request));
+    return this.door.update(me, { ...query, ...defined(body) }, userOf(request));
   }
 }
 

@@ -3,6 +3,7 @@ import type { Caller } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { doorOf } from '../../changes/change-sets.js';
+import { bareName } from '../../dns/names.js';
 import { assertMay } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { AppError, errors } from '../../platform/common/errors.js';
@@ -15,6 +16,8 @@ import type { HostsInput } from './dyndns2.dto.js';
 import { wordOf } from './dyndns2.protocol.js';
 
 const MOST_HOSTS = 20;
+/** A host as all spellings of it are. */
+const bareHost = (host: string): string => bareName(host.trim());
 
 /** One host of a request: what it shall hold, and what became of that. */
 interface Asked extends Place {
@@ -39,7 +42,7 @@ export class Dyndns2Service {
    * @returns a line for each host, in their order; or one for all of them
    */
   async update(me: Caller, input: HostsInput, user: string): Promise<string> {
-    const hosts = (input.hostname || (user.includes('.') ? user : '')).split(',').map((host) => host.trim());
+    const hosts = (input.hostname || (user.includes('.') ? user : '')).split(',').map(bareHost);
     const words = say('must be full names: at most {max}, with commas between', { max: MOST_HOSTS });
     if (hosts.length > MOST_HOSTS) throw errors.field('hostname', words, 'length', { max: MOST_HOSTS });
     if (hosts.some((host) => !host.includes('.'))) throw errors.field('hostname', words);
@@ -79,13 +82,17 @@ export class Dyndns2Service {
         const values = rows.map(({ value }) => value);
         const after = choose(values);
         one.addresses.push(...after);
-        if (!same(values, after)) one.wishes.push({ key: keys[i] as Wish['key'], choose });
+        // what is in doubt may become the old address yet
+        const isSettled = rows.every(({ pending }) => !pending);
+        if (!isSettled || !same(values, after)) one.wishes.push({ key: keys[i] as Wish['key'], choose });
         // no engine judges what is not written
         else for (const row of rows) assertMay(domain.access, domain.id, 'read', row);
       }
       // nothing to move to the network
       return one.addresses.length ? one : errors.notFound('record');
     } catch (error) {
+      // what no host is to blame for ends the request before any is written
+      if (!(error instanceof AppError)) throw error;
       return error;
     }
   }

@@ -6,7 +6,7 @@ import { doorOf } from '../../changes/change-sets.js';
 import { creation, type Edit, type NewRecord, Places, type Place as Words } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
 import { type Edits, Planner } from '../../changes/planner.js';
-import { fullName, hostName, namesAbove } from '../../dns/names.js';
+import { bareName, fullName, hostName, namesAbove } from '../../dns/names.js';
 import { sameRecord, shownValue } from '../../dns/record.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
@@ -106,6 +106,8 @@ export class ExternalDnsService {
     const { providerSpecific: _, ...plain } = one;
     try {
       const endpoint = endpointOf(one, String(at));
+      // whoever applies it is told why its name is in no zone
+      if (zoneOf(known.zones, bareName(endpoint.dnsName)) === undefined) return plain;
       const { host, domain, words } = await this.placeOf(me, known, endpoint);
       const { minTtl, maxTtl, automaticTtl } = words.definition.capabilities;
       const { recordTTL: ttl } = endpoint;
@@ -169,7 +171,7 @@ export class ExternalDnsService {
 
   /** @throws AppError 400001, 409001; 403001 where the name is in no zone of the caller */
   private async placeOf(me: Caller, known: Known, { dnsName, path }: Named): Promise<Opened & { host: string }> {
-    const name = dnsName.toLowerCase().replace(/\.$/, '');
+    const name = bareName(dnsName);
     const field = `${path}.dnsName`;
     const zone = zoneOf(known.zones, name);
     const id = zone === undefined ? null : known.zones.get(zone);

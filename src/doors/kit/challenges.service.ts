@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/access.js';
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { doorOf } from '../../changes/change-sets.js';
-import { creation, type Edit, Places, upsert } from '../../changes/edits/edit.js';
+import { type Edit, Places, upsert } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
 import type { DnsRecord } from '../../dns/record.js';
 import { assertMay } from '../../domains/access-rights.js';
@@ -11,7 +11,7 @@ import type { Place } from './door-names.service.js';
 /** What an ACME server looks for: SHA-256 as base64url, without padding. */
 const CHALLENGE = /^[\w-]{43}$/;
 
-/** Texts of ACME challenges at names. Those that others put there stay. */
+/** Texts of ACME challenges at names. Those that others put there stay, but for older ones than the newest `most`. */
 @Injectable()
 export class Challenges {
   constructor(
@@ -55,8 +55,8 @@ export class Challenges {
   ): Promise<void> {
     const place = await this.places.of(domain);
     const input = { host, type: 'TXT', value: text };
-    const { record } = creation(place, input);
     const made = upsert(place, input);
+    const { record } = made;
     const { type, line } = record;
     const set = (rows: readonly StoredRecord[]) => rows.filter((row) => row.type === type && row.line === line);
     const edits = {

@@ -1,30 +1,33 @@
 import { json, type Request, type RequestHandler } from 'express';
 import { errors } from '../../platform/common/errors.js';
 
+/** User and password of HTTP Basic; null: it is not used. */
+function basicOf({ headers }: Request): { user: string; password: string } | null {
+  const [, text] = /^basic +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+  if (text === undefined) return null;
+  const [user = '', ...rest] = Buffer.from(text, 'base64').toString().split(':');
+  return { user, password: rest.join(':') };
+}
+
 /** The API token of a request: the password of Basic, whatever the user, or a Bearer token; null: there is none. */
-export function tokenOf({ headers }: Request): string | null {
-  const [, scheme = '', text = ''] = /^(basic|bearer) +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-  const isBasic = scheme.toLowerCase() === 'basic';
-  const given = isBasic
-    ? Buffer.from(text, 'base64')
-        .toString()
-        .replace(/^[^:]*:/, '')
-    : text;
+export function tokenOf(request: Request): string | null {
+  const [, bearer = ''] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  const given = basicOf(request)?.password ?? bearer;
   return given.startsWith('svc_') ? given : null;
 }
 
-const anyType = json({ type: () => true, strict: false });
+/** The user name of HTTP Basic; '': none. */
+export const userOf = (request: Request): string => basicOf(request)?.user ?? '';
 
 /** Parses an object of JSON, whatever its type is called; no body is an empty one. */
-export const parseObject: RequestHandler = (request, response, next) =>
-  anyType(request, response, (error?: unknown) => {
-    request.body ??= {};
-    const isObject = typeof request.body === 'object' && !Array.isArray(request.body);
-    next(error ?? (isObject ? undefined : errors.field('body', 'must be a JSON object')));
-  });
-
-/** The user name of HTTP Basic; '': none. */
-export function userOf({ headers }: Request): string {
-  const [, text = ''] = /^basic +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-  return Buffer.from(text, 'base64').toString().split(':')[0] as string;
+export function objectParser(options: Parameters<typeof json>[0] = {}): RequestHandler {
+  const parser = json({ type: () => true, strict: false, ...options });
+  return (request, response, next) =>
+    parser(request, response, (error?: unknown) => {
+      request.body ??= {};
+      const isObject = typeof request.body === 'object' && !Array.isArray(request.body);
+      next(error ?? (isObject ? undefined : errors.field('body', 'must be a JSON object')));
+    });
 }
+
+export const parseObject = objectParser();

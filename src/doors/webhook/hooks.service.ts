@@ -7,6 +7,7 @@ import { Places } from '../../changes/edits/edit.js';
 import { fullName, hostName } from '../../dns/names.js';
 import { assertMay } from '../../domains/access-rights.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
+import { DomainsService } from '../../domains/domains.service.js';
 import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { MAX_ID } from '../../platform/common/validation.js';
@@ -35,6 +36,7 @@ export class HooksService implements OnModuleInit {
     private readonly secrets: HookSecrets,
     private readonly tokens: ApiTokensRepository,
     private readonly policy: DomainPolicy,
+    private readonly domains: DomainsService,
     private readonly places: Places,
     private readonly rrsets: RrsetsService,
     private readonly proofs: Proofs,
@@ -94,10 +96,11 @@ export class HooksService implements OnModuleInit {
     const row = await this.hooks.find(id);
     if (row?.token_id !== tokenId) throw errors.notFound('hook');
     const base = await this.settings.publicUrl();
+    const domain = await this.domains.reload(row.domain_id);
     await this.db.transaction(async (manager) => {
       if (!(await this.hooks.delete(id, manager))) throw errors.notFound('hook');
-      const target = targetOf(row, String(row.domain_id));
-      await this.audit.write(manager, me, { action: 'door.hook_delete', target, before: viewOf(row, base) });
+      const target = targetOf(row, domain.name);
+      await this.audit.write(manager, me, { action: 'door.hook_delete', domain, target, before: viewOf(row, base) });
     });
   }
 

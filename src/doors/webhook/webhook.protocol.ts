@@ -1,14 +1,12 @@
-import { json, type Request } from 'express';
+import type { Request } from 'express';
 import type { AppError } from '../../platform/common/errors.js';
-import { errors } from '../../platform/common/errors.js';
 import type { ProtocolAdapter } from '../../platform/http/protocol.js';
+import { objectParser } from '../kit/requests.js';
 
 const raw = new WeakMap<object, Buffer>();
 
 /** The body of a delivery, octet by octet, as it was signed. */
 export const bytesOf = (request: Request): Buffer => raw.get(request) ?? Buffer.alloc(0);
-
-const parser = json({ type: () => true, limit: '1mb', verify: (request, _response, bytes) => raw.set(request, bytes) });
 
 const failureOf = ({ message }: AppError): object => ({ error: message });
 
@@ -16,12 +14,7 @@ const failureOf = ({ message }: AppError): object => ({ error: message });
 export const WEBHOOK: ProtocolAdapter = {
   prefix: '/doors/hook',
   door: 'webhook',
-  parse: (request, response, next) =>
-    parser(request, response, (error?: unknown) => {
-      request.body ??= {};
-      const isObject = typeof request.body === 'object' && !Array.isArray(request.body);
-      next(error ?? (isObject ? undefined : errors.field('body', 'must be a JSON object')));
-    }),
+  parse: objectParser({ limit: '1mb', verify: (request, _response, bytes) => raw.set(request, bytes) }),
   strict: false,
   // the signature is the proof
   credential: () => null,
@@ -30,7 +23,7 @@ export const WEBHOOK: ProtocolAdapter = {
   repeats: {
     key: (request) => {
       const id = request.get('x-github-delivery') ?? request.get('x-delivery');
-      return id ? `${request.path} ${id}` : null;
+      return id ? `${Number(request.params.id)} ${id}` : null;
     },
     failure: failureOf,
   },

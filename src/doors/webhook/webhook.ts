@@ -24,7 +24,7 @@ curl -fsS ${url}/$HOOK -H 'Content-Type: application/json' -H "X-Delivery: $(uui
     HOOK_SECRET: \${{ secrets.HOOK_SECRET }}
   run: |
     ${SIGNED.replace('\n', '\n    ')}
-    curl -fsS ${url}/$HOOK -H 'Content-Type: application/json' -H "X-Delivery: $GITHUB_RUN_ID" \\
+    curl -fsS ${url}/$HOOK -H 'Content-Type: application/json' -H "X-Delivery: $GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT" \\
       -H "X-Hub-Signature-256: sha256=$SIGNATURE" -d "$BODY"`,
     },
     {

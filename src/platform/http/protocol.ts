@@ -109,6 +109,7 @@ const NAMES = ['api', 'health', 'metrics'];
 export function protocolsOf(modules: ModulesContainer): ProtocolAdapter[] {
   const found = new Set<ProtocolAdapter>();
   const taken: string[] = [];
+  const spoken: string[] = [];
   for (const { metatype } of [...modules.values()].flatMap((module) => [...module.controllers.values()])) {
     if (!metatype) continue;
     const adapter = Reflect.getMetadata(PROTOCOL, metatype) as ProtocolAdapter | undefined;
@@ -118,9 +119,10 @@ export function protocolsOf(modules: ModulesContainer): ProtocolAdapter[] {
   for (const { prefix } of found) {
     if (!/^(\/[a-z0-9-]+)+$/.test(prefix)) throw new Error(`${prefix} is no prefix of a protocol`);
     const own = prefix.slice(1);
-    const clashes = taken.some((path) => isBelow(path, own)) || NAMES.includes(own.split('/')[0] as string);
+    const within = spoken.some((path) => isBelow(own, path) || isBelow(path, own));
+    const clashes = within || taken.some((path) => isBelow(path, own)) || NAMES.includes(own.split('/')[0] as string);
     if (clashes) throw new Error(`${prefix} begins as the paths of other controllers do`);
-    taken.push(own);
+    spoken.push(own);
   }
   return [...found];
 }

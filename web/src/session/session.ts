@@ -61,7 +61,7 @@ async function renew(): Promise<void> {
     const { data, response } = await quietClient.POST('/api/auth/refresh');
     renewBefore(data?.expires_at, response);
   } catch (error) {
-    if (!(error instanceof ApiError)) renewIn(60_000);
+    if (!(error instanceof ApiError) || error.status !== 401) renewIn(60_000);
   }
 }
 

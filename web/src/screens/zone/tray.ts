@@ -150,7 +150,8 @@ export function published(
 export function putBack(tray: Tray, edits: readonly Edit[]): Tray {
   const ids = new Set(tray.edits.map(({ id }) => id));
   const back = edits.filter(({ id }) => id === null || !ids.has(id));
-  return { ...tray, edits: [...back, ...tray.edits].slice(0, MAX_EDITS) };
+  const room = Math.max(0, MAX_EDITS - tray.edits.length);
+  return { ...tray, edits: [...back.slice(0, room), ...tray.edits] };
 }
 
 /** A change as the API takes it, only with what changes. */
