@@ -1,8 +1,8 @@
 import { Button, NativeSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { $api } from '~/api/query';
+import { AccountFilter } from '~/components/account-filter';
 import { RemoteSelect } from '~/components/remote-select';
-import { Role, useMay } from '~/session/session';
 import { useUrlState } from '~/state/use-url-state';
 
 export const NO_FILTERS = { account_id: '', team_id: '', provider: '', status: '' };
@@ -19,31 +19,14 @@ export function useDomainFilters() {
 /** What the server can narrow the list by. */
 export function DomainFilters({ filters, isNarrowed, set }: ReturnType<typeof useDomainFilters>) {
   const { t } = useTranslation('domains');
-  const isAdmin = useMay(Role.Admin);
   const { data: providers } = $api.useQuery('get', '/api/providers', {}, { staleTime: Number.POSITIVE_INFINITY });
-  const account = Number(filters.account_id) || null;
-  const { data: known } = $api.useQuery(
-    'get',
-    '/api/accounts/{id}',
-    { params: { path: { id: account ?? 0 } } },
-    { enabled: isAdmin && account !== null },
-  );
-  const idOf = (id: number | null) => (id === null ? '' : String(id));
   return (
     <>
-      {isAdmin && (
-        <RemoteSelect
-          of="/api/accounts"
-          size="xs"
-          w={170}
-          aria-label={t('filter.account')}
-          placeholder={t('filter.account')}
-          clearable
-          value={account}
-          known={known && account === known.id ? { id: known.id, name: known.name } : undefined}
-          onChange={(id) => set({ account_id: idOf(id) })}
-        />
-      )}
+      <AccountFilter
+        label={t('filter.account')}
+        value={filters.account_id}
+        onChange={(account_id) => set({ account_id })}
+      />
       <NativeSelect
         size="xs"
         w={150}
@@ -75,7 +58,7 @@ export function DomainFilters({ filters, isNarrowed, set }: ReturnType<typeof us
         placeholder={t('filter.team')}
         clearable
         value={Number(filters.team_id) || null}
-        onChange={(id) => set({ team_id: idOf(id) })}
+        onChange={(id) => set({ team_id: id === null ? '' : String(id) })}
       />
       {isNarrowed && (
         <Button variant="subtle" onClick={() => set(NO_FILTERS)}>

@@ -1,8 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { RemoteSelect } from '~/components/remote-select';
+import { AccountFilter } from '~/components/account-filter';
 import { useTypedFilter } from '~/components/use-typed-filter';
-import { Role, useMay } from '~/session/session';
 
 export interface Filters extends Record<string, string> {
   host: string;
@@ -22,24 +21,12 @@ interface Props {
 /** What is looked for, beside the words of the search. */
 export function SearchFilters({ of, set }: Props) {
   const { t } = useTranslation(['search', 'common']);
-  const mayAccounts = useMay(Role.Admin);
   return (
     <>
       {(['host', 'type', 'value', 'domain'] as const).map((key) => (
         <Typed key={key} label={t(`filter.${key}`)} value={of[key]} onChange={(text) => set({ [key]: text })} />
       ))}
-      {mayAccounts && (
-        <RemoteSelect
-          of="/api/accounts"
-          size="xs"
-          w={170}
-          aria-label={t('filter.account')}
-          placeholder={t('filter.account')}
-          clearable
-          value={Number(of.account) || null}
-          onChange={(id) => set({ account: id === null ? '' : String(id) })}
-        />
-      )}
+      <AccountFilter label={t('filter.account')} value={of.account} onChange={(account) => set({ account })} />
       <NativeSelect
         size="xs"
         aria-label={t('filter.enabled')}
