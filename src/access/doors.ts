@@ -7,6 +7,8 @@ export const FRONT_DOORS = {
   'acme-dns': { scope: 'acme', open: true },
   dyndns2: { scope: 'ddns', open: true },
   'external-dns': { scope: 'external-dns', open: true },
+  'ddns-go': { scope: 'ddns', open: true },
+  certd: { scope: 'acme', open: true },
   webhook: { scope: 'webhook', open: true },
 } as const;
 export type FrontDoor = keyof typeof FRONT_DOORS;

@@ -15,6 +15,7 @@ import { ExternalDnsService } from './external-dns/external-dns.service.js';
 import { HttpreqController } from './httpreq/httpreq.controller.js';
 import { Challenges } from './kit/challenges.service.js';
 import { DoorNames } from './kit/door-names.service.js';
+import { CertdController, DdnsGoController } from './panel/panel.controller.js';
 import { HookSecretsModule } from './webhook/hook-secrets.js';
 import { HooksController } from './webhook/hooks.controller.js';
 import { HooksService } from './webhook/hooks.service.js';
@@ -24,7 +25,8 @@ import { WebhookController } from './webhook/webhook.controller.js';
   imports: [GuardModule, DomainsModule, RecordsModule, TokensModule, HookSecretsModule],
   controllers: [
     ...[DoorsController, HttpreqController, AcmeDnsController, NicUpdateController, V3UpdateController],
-    ...[ExternalDnsController, HooksController, WebhookController],
+    ...[ExternalDnsController, DdnsGoController, CertdController],
+    ...[HooksController, WebhookController],
   ],
   providers: [
     ...[DoorsService, DoorNames, Challenges, AcmeDnsService, AcmeRegistrationsRepository, Dyndns2Service],

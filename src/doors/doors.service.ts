@@ -7,6 +7,7 @@ import { dyndns2 } from './dyndns2/dyndns2.js';
 import { externalDns } from './external-dns/external-dns.js';
 import { httpreq } from './httpreq/httpreq.js';
 import type { DoorDescription } from './kit/door.js';
+import { certd, ddnsGo } from './panel/panel.js';
 import { webhook } from './webhook/webhook.js';
 
 const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
@@ -14,6 +15,8 @@ const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
   'acme-dns': acmeDns,
   dyndns2,
   'external-dns': externalDns,
+  'ddns-go': ddnsGo,
+  certd,
   webhook,
 };
 

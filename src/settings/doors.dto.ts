@@ -17,6 +17,8 @@ export class DoorsSettings implements Record<FrontDoor, DoorSwitch> {
   'acme-dns'!: DoorSwitch;
   dyndns2!: DoorSwitch;
   'external-dns'!: DoorSwitch;
+  'ddns-go'!: DoorSwitch;
+  certd!: DoorSwitch;
   webhook!: DoorSwitch;
 }
 
@@ -36,6 +38,14 @@ export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
   @IsOptional()
   @Nested(() => DoorSwitchInput)
   'external-dns'?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  'ddns-go'?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  certd?: DoorSwitchInput;
 
   @IsOptional()
   @Nested(() => DoorSwitchInput)

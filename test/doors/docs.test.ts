@@ -49,6 +49,8 @@ for (const { kind, skip } of databases('one'))
         httpreq: (authorization) => say(`${url}/doors/httpreq/present`, 'POST', { authorization }, CHALLENGE),
         'acme-dns': (authorization) => say(`${url}/doors/acme-dns/register`, 'POST', { authorization }, {}),
         'external-dns': (authorization) => say(`${url}/doors/external-dns/records`, 'GET', { authorization }),
+        'ddns-go': (authorization) => say(`${url}/doors/ddns-go/api/domains`, 'GET', { authorization }),
+        certd: (authorization) => say(`${url}/doors/certd/api/domains`, 'GET', { authorization }),
         dyndns2: (authorization) => say(`${url}/nic/update?hostname=home.example.com`, 'GET', { authorization }),
       };
       // of the hook that the page makes for the token, where the answer shows one
