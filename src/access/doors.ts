@@ -8,5 +8,6 @@ export const FRONT_DOORS = {
   dyndns2: { scope: 'ddns', open: true },
   'external-dns': { scope: 'external-dns', open: true },
   webhook: { scope: 'webhook', open: true },
+  powerdns: { scope: 'powerdns', open: false },
 } as const;
 export type FrontDoor = keyof typeof FRONT_DOORS;

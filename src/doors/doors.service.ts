@@ -7,6 +7,7 @@ import { dyndns2 } from './dyndns2/dyndns2.js';
 import { externalDns } from './external-dns/external-dns.js';
 import { httpreq } from './httpreq/httpreq.js';
 import type { DoorDescription } from './kit/door.js';
+import { powerdns } from './powerdns/powerdns.js';
 import { webhook } from './webhook/webhook.js';
 
 const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
@@ -15,6 +16,7 @@ const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
   dyndns2,
   'external-dns': externalDns,
   webhook,
+  powerdns,
 };
 
 @Injectable()

@@ -18,6 +18,7 @@ export class DoorsSettings implements Record<FrontDoor, DoorSwitch> {
   dyndns2!: DoorSwitch;
   'external-dns'!: DoorSwitch;
   webhook!: DoorSwitch;
+  powerdns!: DoorSwitch;
 }
 
 export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
@@ -40,4 +41,8 @@ export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
   @IsOptional()
   @Nested(() => DoorSwitchInput)
   webhook?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  powerdns?: DoorSwitchInput;
 }
