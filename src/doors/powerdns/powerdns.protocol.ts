@@ -31,7 +31,8 @@ function statusOf({ status, data }: AppError, method: string): number {
     if (PASSING.has(reason)) return 503;
     return reason === 'domain_exists' && method === 'POST' ? 409 : 422;
   }
-  return status === 428 || status === 501 ? 422 : status;
+  // the provider makes no zones
+  return status === 501 ? 422 : status;
 }
 
 /** The REST API of PowerDNS. Clients take 2xx for done, some without a look at the body. */

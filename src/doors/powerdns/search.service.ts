@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { RE2JS } from 're2js';
 import { type Caller, signedIn } from '../../access/access.js';
-import { bareName, namesAbove } from '../../dns/names.js';
 import { txtFromInput } from '../../dns/text.js';
-import { DomainPolicy } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { errors } from '../../platform/common/errors.js';
+import { due, turn } from '../../platform/common/turns.js';
 import { say } from '../../platform/common/words/field-text.js';
 import type { FoundRecord } from '../../records/search/search.dto.js';
 import { RecordSearch } from '../../records/search/search.service.js';
@@ -16,12 +15,11 @@ const OBJECTS = ['all', 'zone', 'record', 'comment'];
 const MOST = 1000;
 const USUAL = 100;
 
-/** `search-data` of PowerDNS: zones by their names, records by their names and contents. */
+/** `search-data` of PowerDNS: zones by their names, records by their names and contents, of the first 1000 candidates. */
 @Injectable()
 export class PowerdnsSearch {
   constructor(
     private readonly domains: DomainsService,
-    private readonly policy: DomainPolicy,
     private readonly search: RecordSearch,
   ) {}
 
@@ -49,17 +47,15 @@ export class PowerdnsSearch {
   }
 
   private async records(me: Caller, q: string, limit: number, gone: () => boolean): Promise<object[]> {
-    const principal = signedIn(me);
     const literal = literalOf(q);
     const isMatch = matcherOf(q);
-    // a full name is not stored: its zone tells the host
-    const zone = literal.includes('.') ? await this.policy.lookAbove(principal, namesAbove(bareName(literal))) : null;
-    const keywords = zone ? [literal, bareName(literal).slice(0, -zone.name.length - 1)] : [literal];
     const found = new Map<number, object>();
-    for (const keyword of keywords) {
-      const { list } = await this.search.list(principal, { keyword: keyword || undefined, page: 1, limit }, gone);
-      for (const row of list) {
-        const one = recordOf(row);
+    // a full name is not stored: its first label is part of the host
+    for (const keyword of new Set([literal, literal.split('.')[0] as string])) {
+      const query = { keyword: keyword || undefined, page: 1, limit: MOST };
+      for (const row of (await this.search.list(signedIn(me), query, gone)).list) {
+        if (due()) await turn();
+        const one = found.size < limit ? recordOf(row) : null;
         if (one && (isMatch(one.name) || isMatch(one.content))) found.set(row.id, one);
       }
     }

@@ -75,6 +75,8 @@ export class PowerdnsWrites {
     const account = await this.accountOf(me, body.account);
     const definition = this.connections.definition(account.provider);
     const sets = await changesOf({ definition, zone: name, defaultTtl: DEFAULT_TTL }, allSets(name, body), 'REPLACE');
+    // what no record can be is told before there is a zone
+    for (const { choose } of wishesOf(sets)) choose([]);
     const { id } = await this.changes.create(me, { name, account_id: account.id, create: true }, false);
     const domain = await this.policy.open(signedIn(me), id, 'read');
     await this.write(me, domain, sets);
