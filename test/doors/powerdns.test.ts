@@ -30,7 +30,7 @@ const raw = (port: number, request: string): Promise<string> =>
     socket.on('close', () => resolve(text)).on('error', reject);
   });
 
-for (const { kind, skip } of databases())
+for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`the door powerdns, on ${kind}`, () => {
     let world: World;
     let port: number;
