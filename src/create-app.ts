@@ -18,6 +18,7 @@ import { apiHeaders, plainText, requestContext } from './http/request-context.js
 import { KeptAnswers } from './idempotency/kept-answers.service.js';
 import { type Logger, nestLogger } from './platform/common/logger.js';
 import { LoggerModule } from './platform/common/logger.module.js';
+import { StartRefused } from './platform/common/start-refused.js';
 import { VERSION } from './platform/common/version.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
@@ -29,6 +30,9 @@ import { Metrics } from './platform/metrics/metrics.js';
 import { metricsHandler } from './platform/metrics/metrics-server.js';
 import { Traces } from './platform/traces/traces.js';
 import { SettingsService } from './settings/settings.service.js';
+
+/** Where the door is that has a port of its own. */
+const POWERDNS = '/doors/powerdns';
 
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
@@ -139,3 +143,24 @@ export async function createApp(
   );
   return app;
 }
+
+/**
+ * Listens at the ports of an application. @param port of the configuration, unless another one is wanted
+ * @throws StartRefused where that is not possible
+ */
+export async function listen(app: NestExpressApplication, config: Config, port = config.port): Promise<void> {
+  const { host, basePath, powerdnsPort } = config;
+  await app.listen(port, host).catch(refuse('PORT', port, host));
+  if (powerdnsPort === null) return;
+  const adapter = app.getHttpAdapter() as unknown as FastExpressAdapter;
+  await adapter.listenBelow(basePath + POWERDNS, powerdnsPort, host).catch(refuse('POWERDNS_PORT', powerdnsPort, host));
+}
+
+const refuse = (variable: string, port: number, host: string) => (error: NodeJS.ErrnoException) => {
+  const where = `${host}, port ${port}`;
+  if (error.code === 'EADDRINUSE')
+    throw new StartRefused(`Something listens on ${where} already: end it, or set ${variable}`);
+  if (error.code === 'EACCES')
+    throw new StartRefused(`Listening on ${where} is not permitted: set ${variable} to one above 1023`);
+  throw error;
+};

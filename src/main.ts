@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { createApp } from './create-app.js';
+import { createApp, listen } from './create-app.js';
 import { InitService } from './init/init.service.js';
 import { createLogger } from './platform/common/logger.js';
 import { StartRefused } from './platform/common/start-refused.js';
@@ -78,17 +78,11 @@ async function main(): Promise<void> {
   if (files < OPEN_FILES) logger.warn({ files, needed: OPEN_FILES }, 'few files may be open (ulimit -n)');
   // before the logger shuts down
   process.prependOnceListener('exit', (code) => logger.info({ version: VERSION, code }, 'stopped'));
-  await app.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
-    const where = `${config.host ?? 'any address'}, port ${config.port}`;
-    if (error.code === 'EADDRINUSE')
-      throw new StartRefused(`Something listens on ${where} already: end it, or set PORT`);
-    if (error.code === 'EACCES')
-      throw new StartRefused(`Listening on ${where} is not permitted: set PORT to one above 1023`);
-    throw error;
-  });
+  await listen(app, config);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;
-  logger.info({ port, url }, 'listening');
+  const { powerdnsPort } = config;
+  logger.info({ port, url, ...(powerdnsPort !== null && { powerdnsPort }) }, 'listening');
   if (!database.open || !(await app.get(UsersService).someExist()))
     logger.info({ url: `${url}/setup` }, 'not initialised: set it up here');
 }

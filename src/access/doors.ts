@@ -10,5 +10,6 @@ export const FRONT_DOORS = {
   'ddns-go': { scope: 'ddns', open: true },
   certd: { scope: 'acme', open: true },
   webhook: { scope: 'webhook', open: true },
+  powerdns: { scope: 'powerdns', open: false },
 } as const;
 export type FrontDoor = keyof typeof FRONT_DOORS;

@@ -16,7 +16,7 @@ import { AccountInput, type AccountPatch, type AccountView } from './account.dto
 import type { DnsAccount } from './account.entity.js';
 import { auditedCredentials, shownCredentials } from './credentials.js';
 import { DeletionBlockers } from './deletion-blockers.service.js';
-import { type AccountRow, DnsAccountsRepository } from './dns-accounts.repository.js';
+import { type AccountRow, DnsAccountsRepository, type UsableAccount } from './dns-accounts.repository.js';
 import { DomainReadersRepository } from './domain-readers.repository.js';
 import { pauseOf, shownPause } from './pauses.service.js';
 import { ProviderConnections } from './provider-connections.js';
@@ -54,6 +54,11 @@ export class AccountsService implements OnModuleInit {
 
   async get(id: number): Promise<AccountView> {
     return this.view(await this.row(id));
+  }
+
+  /** The accounts that somebody may use, as `assertMayUse` has it. */
+  usable(me: Principal): Promise<UsableAccount[]> {
+    return this.accounts.usable(me.role < Role.Admin ? me.userId : null);
   }
 
   /** Ordinary users may use the accounts that one of their teams was given. @throws AppError 403001, 404001 */

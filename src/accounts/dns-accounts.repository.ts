@@ -9,6 +9,8 @@ import { DnsAccount } from './account.entity.js';
 
 /** An account with the number of its domains. */
 export type AccountRow = DnsAccount & { domains_count: number | string };
+/** An account by what people know it by. */
+export type UsableAccount = Pick<DnsAccount, 'id' | 'name' | 'provider'>;
 /** The pause of an account as its row has it; it may be over. */
 export type StoredPause = Pick<DnsAccount, 'paused_until' | 'pause_reason'>;
 /** What a connection to the provider is made of. */
@@ -73,6 +75,13 @@ export class DnsAccountsRepository {
       [userId, id],
     );
     return row && Number(row.mine) > 0;
+  }
+
+  /** Accounts that were given to a team of the user; null: all. */
+  usable(userId: number | null): Promise<UsableAccount[]> {
+    const mine = 'WHERE team_id IN (SELECT m.team_id FROM team_members m WHERE m.user_id = ?)';
+    const sql = `SELECT id, name, provider FROM dns_accounts ${userId === null ? '' : mine} ORDER BY id`;
+    return this.db.rows(sql, userId === null ? [] : [userId]);
   }
 
   async teamExists(id: number): Promise<boolean> {

@@ -154,6 +154,18 @@ export class ReadableDomainsRepository {
     return { total: Number(count?.n), list };
   }
 
+  /** So many of the readable domains, in the order of their names, behind one of them. */
+  behind(reader: Reader, limit: number, last: Pick<DomainRow, 'id' | 'name'> | undefined): Promise<DomainRow[]> {
+    const { mine, where, values } = readableBy(reader);
+    const behind = last ? ' AND mine.name >= ? AND (mine.name > ? OR mine.id > ?)' : '';
+    const order = 'ORDER BY mine.name, mine.id';
+    return this.db.rows<DomainRow>(
+      `SELECT ${DOMAIN_COLUMNS} FROM (SELECT mine.id, mine.name FROM ${mine} WHERE ${where}${behind} ${order} LIMIT ?) mine
+         ${ROWS} ${ACCOUNTS} ${order}`,
+      [...values, ...(last ? [last.name, last.name, last.id] : []), limit],
+    );
+  }
+
   async count(reader: Reader): Promise<number> {
     const { mine, where, values } = readableBy(reader);
     return Number((await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${mine} WHERE ${where}`, values))?.n);

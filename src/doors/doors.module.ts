@@ -1,8 +1,11 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { GuardModule } from '../auth/guard/guard.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { RecordsModule } from '../records/records.module.js';
+import { SearchModule } from '../records/search/search.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
+import { TrashModule } from '../trash/trash.module.js';
 import { AcmeDnsController } from './acme-dns/acme-dns.controller.js';
 import { AcmeDnsService } from './acme-dns/acme-dns.service.js';
 import { AcmeRegistrationsRepository } from './acme-dns/acme-registrations.repository.js';
@@ -16,21 +19,30 @@ import { HttpreqController } from './httpreq/httpreq.controller.js';
 import { Challenges } from './kit/challenges.service.js';
 import { DoorNames } from './kit/door-names.service.js';
 import { CertdController, DdnsGoController } from './panel/panel.controller.js';
+import { PowerdnsSearch } from './powerdns/search.service.js';
+import { PowerdnsApiController, PowerdnsServerController } from './powerdns/servers.controller.js';
+import { PowerdnsWrites } from './powerdns/writes.service.js';
+import { PowerdnsZonesController } from './powerdns/zones.controller.js';
+import { PowerdnsZones } from './powerdns/zones.service.js';
 import { HookSecretsModule } from './webhook/hook-secrets.js';
 import { HooksController } from './webhook/hooks.controller.js';
 import { HooksService } from './webhook/hooks.service.js';
 import { WebhookController } from './webhook/webhook.controller.js';
 
 @Module({
-  imports: [GuardModule, DomainsModule, RecordsModule, TokensModule, HookSecretsModule],
+  imports: [
+    ...[GuardModule, AccountsModule, DomainsModule, RecordsModule, SearchModule, TokensModule, TrashModule],
+    HookSecretsModule,
+  ],
   controllers: [
     ...[DoorsController, HttpreqController, AcmeDnsController, NicUpdateController, V3UpdateController],
     ...[ExternalDnsController, DdnsGoController, CertdController],
     ...[HooksController, WebhookController],
+    ...[PowerdnsApiController, PowerdnsServerController, PowerdnsZonesController],
   ],
   providers: [
     ...[DoorsService, DoorNames, Challenges, AcmeDnsService, AcmeRegistrationsRepository, Dyndns2Service],
-    ...[ExternalDnsService, HooksService],
+    ...[ExternalDnsService, HooksService, PowerdnsZones, PowerdnsWrites, PowerdnsSearch],
   ],
 })
 export class DoorsModule {}

@@ -8,6 +8,7 @@ import { externalDns } from './external-dns/external-dns.js';
 import { httpreq } from './httpreq/httpreq.js';
 import type { DoorDescription } from './kit/door.js';
 import { certd, ddnsGo } from './panel/panel.js';
+import { powerdns } from './powerdns/powerdns.js';
 import { webhook } from './webhook/webhook.js';
 
 const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
@@ -18,6 +19,7 @@ const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
   'ddns-go': ddnsGo,
   certd,
   webhook,
+  powerdns,
 };
 
 @Injectable()

@@ -20,6 +20,7 @@ export class DoorsSettings implements Record<FrontDoor, DoorSwitch> {
   'ddns-go'!: DoorSwitch;
   certd!: DoorSwitch;
   webhook!: DoorSwitch;
+  powerdns!: DoorSwitch;
 }
 
 export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
@@ -50,4 +51,8 @@ export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
   @IsOptional()
   @Nested(() => DoorSwitchInput)
   webhook?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  powerdns?: DoorSwitchInput;
 }

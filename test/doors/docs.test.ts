@@ -30,6 +30,7 @@ for (const { kind, skip } of databases('one'))
 
     beforeAll(async () => {
       world = await startWorld(kind, { BASE_URL: BASE });
+      done(await world.admin.put('/api/settings/doors', { powerdns: { enabled: true } }));
       doors = done(await world.admin.get('/api/doors'));
     });
     afterAll(() => world.stop());
@@ -45,13 +46,15 @@ for (const { kind, skip } of databases('one'))
 
     it('make a token that the door takes', async () => {
       const { url } = world.server;
-      const uses: Record<string, (authorization: string) => Promise<Said>> = {
+      const uses: Record<string, (authorization: string, key: string) => Promise<Said>> = {
         httpreq: (authorization) => say(`${url}/doors/httpreq/present`, 'POST', { authorization }, CHALLENGE),
         'acme-dns': (authorization) => say(`${url}/doors/acme-dns/register`, 'POST', { authorization }, {}),
         'external-dns': (authorization) => say(`${url}/doors/external-dns/records`, 'GET', { authorization }),
         'ddns-go': (authorization) => say(`${url}/doors/ddns-go/api/domains`, 'GET', { authorization }),
         certd: (authorization) => say(`${url}/doors/certd/api/domains`, 'GET', { authorization }),
         dyndns2: (authorization) => say(`${url}/nic/update?hostname=home.example.com`, 'GET', { authorization }),
+        powerdns: (_none, key) =>
+          say(`${url}/doors/powerdns/api/v1/servers/localhost/zones/example.com.`, 'GET', { 'x-api-key': key }),
       };
       // of the hook that the page makes for the token, where the answer shows one
       const hooked = async (id: number): Promise<Said> => {
@@ -71,7 +74,7 @@ for (const { kind, skip } of databases('one'))
             tokenData: { id: number };
           }>,
         );
-        const answer = await (key === 'webhook' ? hooked(tokenData.id) : uses[key]?.(basic(token)));
+        const answer = await (key === 'webhook' ? hooked(tokenData.id) : uses[key]?.(basic(token), token));
         assert.ok(answer && answer.status < 300, `${key} ${answer?.status} ${answer?.text}`);
         if (key === 'dyndns2') assert.equal(answer.text, 'good 127.0.0.1');
       }

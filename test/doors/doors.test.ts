@@ -8,8 +8,8 @@ import { describeUnless } from '../support/suites.js';
 import { done, refused, startWorld, type World } from '../support/world.js';
 
 const CHALLENGE = { fqdn: '_acme-challenge.example.com.', value: 'LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' };
-const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'webhook'];
-const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: true }]));
+const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'webhook', 'powerdns'];
+const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: key !== 'powerdns' }]));
 
 for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`doors, on ${kind}`, () => {
@@ -41,6 +41,7 @@ for (const { kind, skip } of databases('one'))
           ['dyndns2', false, '/nic/update', 'ddns'],
           ['external-dns', true, '/doors/external-dns', 'external-dns'],
           ['webhook', true, '/doors/hook', 'webhook'],
+          ['powerdns', false, '/doors/powerdns', 'powerdns'],
         ],
       );
       for (const { url: at, auth, tools } of list) {
@@ -52,7 +53,7 @@ for (const { kind, skip } of databases('one'))
       }
     });
 
-    it('are all open at first, and what is not named stays as it is', async () => {
+    it('are open at first but for powerdns, and what is not named stays as it is', async () => {
       assert.deepEqual(done(await world.admin.get('/api/settings/doors')), OPEN);
       const closed = done(await world.admin.put('/api/settings/doors', { httpreq: { enabled: false } }));
       assert.deepEqual(closed, { ...OPEN, httpreq: { enabled: false } });
@@ -87,6 +88,7 @@ for (const { kind, skip } of databases('one'))
       assert.equal((await say(`${url}/doors/acme-dns/health`, 'GET', {})).status, 404);
       assert.equal((await say(`${url}/doors/external-dns/`, 'GET', {})).status, 404);
       assert.equal((await say(`${url}/doors/hook/1`, 'POST', {}, {})).status, 404);
+      assert.equal((await say(`${url}/doors/powerdns/api`, 'GET', { 'x-api-key': all })).status, 404);
     });
 
     it('take a token of their own scope, or of all, and no other', async () => {

@@ -19,12 +19,7 @@ export interface Said {
 }
 
 /** One request to a door. @param body sent as JSON, a text as it is */
-export async function say(
-  url: string,
-  method: 'GET' | 'POST',
-  headers: Record<string, string>,
-  body?: unknown,
-): Promise<Said> {
+export async function say(url: string, method: string, headers: Record<string, string>, body?: unknown): Promise<Said> {
   const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
   const type = body === undefined || 'content-type' in headers ? {} : { 'content-type': 'application/json' };
   const response = await fetch(url, { method, headers: { ...type, ...headers }, ...sent });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INestApplication, Type } from '@nestjs/common';
 import request from 'supertest';
-import { createApp } from '../../src/create-app.js';
+import { createApp, listen } from '../../src/create-app.js';
 import { createLogger } from '../../src/platform/common/logger.js';
 import { parseConfig } from '../../src/platform/config/config.js';
 import { DatabaseService } from '../../src/platform/database/database.service.js';
@@ -176,7 +176,7 @@ export class LocalServer extends Server {
     const app = await createApp(config, logger, controllers);
     try {
       await app.get(DatabaseService).start();
-      await app.listen(0, config.host);
+      await listen(app, config, 0);
     } catch (error) {
       await app.close();
       throw error;

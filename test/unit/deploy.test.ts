@@ -310,7 +310,7 @@ describe('the Helm chart', () => {
     assert.deepEqual(names.sort(), variables);
     const values = defaults();
     for (const name of Object.keys(values.env)) values.env[name] = `"${name}": yes # {{ }}`;
-    values.env.METRICS_PORT = '9464';
+    Object.assign(values.env, { METRICS_PORT: '9464', POWERDNS_PORT: '8081' });
     const list = documents(values).deployment.spec.template.spec.containers[0].env;
     for (const name of Object.keys(values.env)) {
       assert.equal(list.find((one: { name: string }) => one.name === name).value, values.env[name]);
@@ -353,7 +353,7 @@ describe('the Helm chart', () => {
     assert.deepEqual([budget.spec.maxUnavailable, budget.spec.selector.matchLabels], [1, metadata.labels]);
   });
 
-  it('opens a port of the metrics where there is one', () => {
+  it('opens ports of the metrics and of the door powerdns where there are such', () => {
     const values = defaults();
     const ports = () => {
       const { deployment, service } = documents(values);
@@ -361,9 +361,10 @@ describe('the Helm chart', () => {
       return [ports.map((port: { containerPort: number }) => port.containerPort), service.spec.ports.length];
     };
     assert.deepEqual(ports(), [[3000], 1]);
-    values.env.METRICS_PORT = '9464';
-    assert.deepEqual(ports(), [[3000, 9464], 2]);
-    assert.equal(documents(values).service.spec.ports[1].targetPort, 'metrics');
+    Object.assign(values.env, { METRICS_PORT: '9464', POWERDNS_PORT: '8081' });
+    assert.deepEqual(ports(), [[3000, 9464, 8081], 3]);
+    const targets = documents(values).service.spec.ports.map((port: { targetPort: string }) => port.targetPort);
+    assert.deepEqual(targets, ['http', 'metrics', 'powerdns']);
   });
 
   it('renders the other ways: no volume, a Secret of theirs, an ingress with TLS', () => {

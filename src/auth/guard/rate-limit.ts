@@ -42,8 +42,8 @@ interface Counted {
 /** The number of record changes of a request, by its audit action; each entry of a list counts. */
 function changesOf(action: unknown, body: unknown): number {
   if (typeof action !== 'string' || !action.startsWith('record.')) return 0;
-  const { changes, values } = (body ?? {}) as Record<string, unknown>;
-  const list = [changes, values].find(Array.isArray);
+  const { changes, values, rrsets } = (body ?? {}) as Record<string, unknown>;
+  const list = [changes, values, rrsets].find(Array.isArray);
   return Math.max(1, list?.length ?? 0);
 }
 

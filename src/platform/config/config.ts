@@ -25,6 +25,8 @@ export type DatabaseChoice =
 export interface Config {
   port: number;
   host: string;
+  /** Port at which the door `powerdns` is the root; null: none. */
+  powerdnsPort: number | null;
   /** Origins whose pages may call the API from a browser, besides its own. */
   corsOrigins: string[];
   /** Public URL of the service without trailing slash; null: the host of each request is used. */
@@ -213,6 +215,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   const config: Config = {
     port: read('PORT', 3000, whole(0, 65535)),
     host: read('HOST', '0.0.0.0', text),
+    powerdnsPort: read<number | null>('POWERDNS_PORT', null, whole(1, 65535)),
     baseUrl,
     basePath: baseUrl ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '',
     dataDir,

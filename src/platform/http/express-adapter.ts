@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
+
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** ms at shutdown for connections without a request to send one. */
 const UNUSED_MS = 200;
@@ -26,6 +28,9 @@ export class FastExpressAdapter extends ExpressAdapter {
   /** Whether the service is shutting down: requests are still served, but connections are closed after the answer. */
   draining = false;
   private accepted = 0;
+  private newServer: (answer: RequestListener) => Server = createServer;
+  /** Servers of other ports. */
+  private readonly others: Server[] = [];
   /** Connections accepted shortly before the port closes; they are kept until it has closed. */
   private last: WeakSet<Socket> | null = null;
 
@@ -47,20 +52,42 @@ export class FastExpressAdapter extends ExpressAdapter {
     adopt(Req.prototype, app.request);
     adopt(Res.prototype, app.response);
     Object.assign(app, { request: Req.prototype, response: Res.prototype });
-    this.httpServer = createServer({ IncomingMessage: Req, ServerResponse: Res as typeof ServerResponse }, app);
+    this.newServer = (answer) =>
+      createServer({ IncomingMessage: Req, ServerResponse: Res as typeof ServerResponse }, answer);
+    this.httpServer = this.followed(this.newServer(app as RequestListener));
+  }
+
+  /** Notes the connections of a server, which ends with the service. */
+  private followed(server: Server): Server {
     // longer than the keep-alive of a proxy in front, unlike Node's default of 5 s
-    this.httpServer.keepAliveTimeout = 65_000;
-    this.httpServer.on('connection', (socket: Socket) => {
+    server.keepAliveTimeout = 65_000;
+    server.on('connection', (socket: Socket) => {
       this.accepted++;
       this.unused.add(socket);
       this.last?.add(socket);
       socket.once('close', () => this.unused.delete(socket));
     });
-    this.httpServer.on('request', ({ socket }: IncomingMessage) => this.unused.delete(socket));
+    server.on('request', ({ socket }: IncomingMessage) => this.unused.delete(socket));
+    return server;
   }
 
   /**
-   * Serves requests for `ms` more, closing each connection after its answer, then closes the port. The kernel resets
+   * Listens at another port, at which the paths below a prefix are all that there is.
+   * @throws Error of the system when it cannot listen there
+   */
+  async listenBelow(prefix: string, port: number, host: string): Promise<void> {
+    const app = this.getInstance<RequestListener>();
+    const server = this.newServer((request, response) => {
+      request.url = prefix + (request.url?.startsWith('/') ? '' : '/') + request.url;
+      app(request, response);
+    });
+    server.listen(port, host);
+    await once(server, 'listening');
+    this.others.push(this.followed(server));
+  }
+
+  /**
+   * Serves requests for `ms` more, closing each connection after its answer, then closes the ports. The kernel resets
    * connections that are not yet accepted when a port closes; connections of the last second are therefore kept and
    * closed with an answer afterwards.
    * @param signal ends the wait
@@ -78,15 +105,17 @@ export class FastExpressAdapter extends ExpressAdapter {
       await nextTurn();
     }
     // not the close of the HTTP server, which would cut off idle connections
-    const closed = once(this.httpServer, 'close');
-    NetServer.prototype.close.call(this.httpServer);
+    const servers: Server[] = [this.httpServer, ...this.others];
+    const closed = Promise.all(servers.map((server) => once(server, 'close')));
+    for (const server of servers) NetServer.prototype.close.call(server);
     this.last = null;
     await Promise.race([closed, pause(KEPT_MS)]);
   }
 
   /** Closes each connection after the request in flight; kept-alive ones would delay shutdown by a minute. */
   override close() {
-    this.httpServer.keepAliveTimeout = 1;
+    for (const server of [this.httpServer, ...this.others]) server.keepAliveTimeout = 1;
+    for (const server of this.others) server.close();
     void setTimeout(UNUSED_MS).then(() => {
       for (const socket of this.unused) socket.destroy();
     });

@@ -17,7 +17,7 @@ import { AppError, errors, InvalidRecord } from '../../platform/common/errors.js
 import { due, turn } from '../../platform/common/turns.js';
 import type { Conditions } from '../../platform/http/conditions.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
-import { derivedId } from '../../providers/kit/rrsets/record-set.js';
+import { derivedId, keyText } from '../../providers/kit/rrsets/record-set.js';
 import type { Action } from '../../tokens/rules/token-rules.js';
 import { served } from '../served.js';
 import type { ReplacedMember, RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
@@ -42,12 +42,26 @@ export interface Wish {
   choose: (values: string[]) => readonly string[];
 }
 
+/** A record of a set that is made as a whole. */
+export interface Wanted extends Omit<NewRecord, 'remark'> {
+  /** left out: that of the record whose place it takes; of a new one none */
+  remark?: string;
+}
+
+/** One that says nothing of its remark. */
+const withoutRemark = ({ remark: _, ...wanted }: NewRecord): Wanted => wanted;
+
+/** What one of many sets shall hold, by the records that are there; it may be asked again. */
+export interface WholeWish {
+  key: Key;
+  choose: (members: readonly StoredRecord[]) => readonly Wanted[];
+}
+
 /** What becomes of a set, as a client says it. */
 interface Write {
-  /** what the set shall hold */
-  wanted: readonly DnsRecord[];
+  key: Key;
+  /** @param rows of its name */
   of: (rows: readonly StoredRecord[]) => Edit[];
-  conditions: Conditions;
 }
 
 /** The provider held something else than what was judged: nothing was written. */
@@ -89,7 +103,7 @@ export class RrsetsService {
     const line = input.line ?? address.line;
     const wanted = input.values.map((one, i) => {
       try {
-        return creation(place, { host, type: type.toUpperCase(), ttl, line, ...one });
+        return withoutRemark(creation(place, { host, type: type.toUpperCase(), ttl, line, ...one }));
       } catch (error) {
         if (!(error instanceof InvalidRecord)) throw error;
         const own = new Set(['value', 'priority', 'weight', 'enabled']);
@@ -100,13 +114,31 @@ export class RrsetsService {
     });
     const twice = wanted.findIndex(({ record }, i) => wanted.some((o, j) => j < i && sameRecord(o.record, record)));
     if (twice >= 0) throw errors.field(`values.${twice}`, 'is there twice', 'duplicate');
-    const [{ record: first }] = wanted as [NewRecord];
+    const [{ record: first }] = wanted as [Wanted];
     const key = { host: first.host, type: first.type, line: first.line };
     const records = wanted.map(({ record }) => record);
     // the answer shows whether they were there
     for (const record of records) assertMay(domain.access, domain.id, 'read', record);
     const of = (rows: readonly StoredRecord[]) => editsOf(ownOf(place, rows, key), wanted);
-    return this.write(me, domain, key, { wanted: records, of, conditions }, place.connection);
+    return this.write(me, domain, [{ key, of }], place.connection, { wanted: records, conditions });
+  }
+
+  /**
+   * Makes several sets what is chosen for each, in one atomic list; records move over as in `put`. What `choose` throws
+   * is thrown.
+   * @returns whether something had to be written
+   * @throws AppError 400001, 403001, 409001; ProviderError
+   */
+  async putAll(me: Caller, domain: OpenDomain, wishes: readonly WholeWish[]): Promise<boolean> {
+    const place = await this.places.of(domain);
+    const writes = wishes.map(({ key, choose }): Write => {
+      const of = (rows: readonly StoredRecord[]) => {
+        const own = ownOf(place, rows, key);
+        return editsOf(own, choose(own));
+      };
+      return { key, of };
+    });
+    return (await this.write(me, domain, writes, place.connection)).changed;
   }
 
   /** Deletes what there is of it. @throws AppError 403001, 412001; ProviderError */
@@ -122,7 +154,7 @@ export class RrsetsService {
     const { connection } = await this.places.of(domain);
     const of = (rows: readonly StoredRecord[]) =>
       membersOf(served(domain.provider, rows), key).map(({ id }): Edit => ({ op: 'delete', id }));
-    return this.write(me, domain, key, { wanted: [], of, conditions }, connection);
+    return this.write(me, domain, [{ key, of }], connection, { wanted: [], conditions });
   }
 
   /** Of each set the values that are in DNS, from the cache. */
@@ -204,28 +236,32 @@ export class RrsetsService {
   private async write(
     me: Caller,
     domain: OpenDomain,
-    key: Key,
-    { wanted, of, conditions }: Write,
+    writes: readonly Write[],
     connection: Connection,
+    { wanted = [], conditions = {} }: { wanted?: readonly DnsRecord[]; conditions?: Conditions } = {},
   ): Promise<RrsetResult> {
     const { access, id } = domain;
     const conditional = Object.values(conditions).some((one) => one !== undefined);
-    const options = { door: doorOf(me), comment: '', atomic: true, only: [key], conditional };
+    const keys = writes.map(({ key }) => key);
+    const options = { door: doorOf(me), comment: '', atomic: true, only: keys, conditional };
+    const sets = new Set(keys.map(keyText));
     const replaced = new Map<string, StoredRecord>();
-    const edits = (rows: readonly StoredRecord[], foreign: readonly StoredRecord[]) => {
-      for (const row of membersOf(foreign, key)) replaced.set(derivedId(row), row);
-      const list = of(rows);
-      const may = (action: Action, row: StoredRecord) => judgeRecord(access, id, action, row).allowed;
-      const isHidden = membersOf(rows, key).some((row) => !may('read', row) && !may('delete', row));
-      // where there is nothing to do, or nothing that the caller may know of, no edit is judged: who may delete nothing
-      // there learns nothing
-      if (!list.length || isHidden) assertMay(access, id, 'delete', { ...key, value: null, ttl: 0 });
-      if (isHidden) throw errors.forbidden('set_not_replaceable');
-      assertSeen(conditions, domain, key, rows, readsRecords(me));
-      return list;
+    const edits = async (rows: readonly StoredRecord[], foreign: readonly StoredRecord[]) => {
+      for (const row of foreign) if (sets.has(keyText(row))) replaced.set(derivedId(row), row);
+      const names = byHost(keys, rows);
+      const list: Edit[] = [];
+      for (const one of writes) {
+        if (due()) await turn();
+        list.push(
+          ...judged(me, domain, one, names.get(one.key.host) as StoredRecord[], conditional ? conditions : null),
+        );
+      }
+      // what goes makes room first: a CNAME for addresses
+      return [...list.filter(({ op }) => op === 'delete'), ...list.filter(({ op }) => op !== 'delete')];
     };
+    const hosts = [...new Set(keys.map(({ host }) => host))];
     for (let attempt = 1; ; attempt++) {
-      const list = { hosts: [key.host], sets: [key], of: edits };
+      const list = { hosts, sets: keys, of: edits };
       const { results } = await this.engine.whole(me, domain, list, options, connection);
       // somebody wrote there between our reading and the write
       if (attempt < ATTEMPTS && isOutrun(results)) continue;
@@ -238,6 +274,34 @@ export class RrsetsService {
       return { changed, records: records.sort((a, b) => a - b), ...(told.length && { replaced: told.map(shown) }) };
     }
   }
+}
+
+/** The edits of a set, where the caller may know of them. @param rows of its name @throws AppError 403001, 412001 */
+function judged(
+  me: Caller,
+  domain: OpenDomain,
+  { key, of }: Write,
+  rows: readonly StoredRecord[],
+  conditions: Conditions | null,
+): Edit[] {
+  const { access, id } = domain;
+  const list = of(rows);
+  const may = (action: Action, row: StoredRecord) => judgeRecord(access, id, action, row).allowed;
+  const isHidden = membersOf(rows, key).some((row) => !may('read', row) && !may('delete', row));
+  // where there is nothing to do, or nothing that the caller may know of, no edit is judged: who may delete nothing
+  // there learns nothing
+  if (!list.length || isHidden) assertMay(access, id, 'delete', { ...key, value: null, ttl: 0 });
+  if (isHidden) throw errors.forbidden('set_not_replaceable');
+  if (conditions) assertSeen(conditions, domain, key, rows, readsRecords(me));
+  return list;
+}
+
+/** Rows by the names of some sets. */
+function byHost(keys: readonly Key[], rows: readonly StoredRecord[]): Map<string, StoredRecord[]> {
+  const names = new Map<string, StoredRecord[]>();
+  for (const { host } of keys) names.set(host, []);
+  for (const row of rows) names.get(row.host)?.push(row);
+  return names;
 }
 
 const shown = (row: StoredRecord): ReplacedMember => ({ ...fieldsOf(row), ttl: row.ttl });
@@ -272,7 +336,7 @@ function replacing(place: Place, members: readonly StoredRecord[], key: Key, cho
   const like = members.find((row) => row.enabled);
   const records = wanted.map((value) => {
     const one = creation(place, { ...key, value, ttl: like?.ttl, proxied: like?.proxied });
-    return { ...one, ttlGiven: false };
+    return { ...withoutRemark(one), ttlGiven: false };
   });
   const taken = takenOver(members, wanted);
   const concerned = members.filter((row) => (row.enabled || wanted.includes(row.value)) && !taken.includes(row));
@@ -294,8 +358,8 @@ async function partsOf(
   rows: readonly StoredRecord[],
 ): Promise<Part[]> {
   const names = new Map<string, { rows: StoredRecord[]; edits: Edit[] }>();
-  for (const { key } of wishes) names.set(key.host, { rows: [], edits: [] });
-  for (const row of rows) names.get(row.host)?.rows.push(row);
+  const keys = wishes.map(({ key }) => key);
+  for (const [host, own] of byHost(keys, rows)) names.set(host, { rows: own, edits: [] });
   const parts: Part[] = [];
   for (const { key, choose } of wishes) {
     if (due()) await turn();
@@ -340,9 +404,9 @@ function takenOver(rows: readonly StoredRecord[], wanted: readonly string[]): St
 const inDns = (rows: readonly StoredRecord[]): string[] => rows.filter((row) => row.enabled).map((row) => row.value);
 
 /** What makes the rows of a set the wanted records. */
-function editsOf(rows: readonly StoredRecord[], wanted: readonly NewRecord[]): Edit[] {
+function editsOf(rows: readonly StoredRecord[], wanted: readonly Wanted[]): Edit[] {
   const left = new Set(rows);
-  const missing: NewRecord[] = [];
+  const missing: Wanted[] = [];
   const edits: Edit[] = [];
   for (const one of wanted) {
     const row = rows.find((r) => left.has(r) && sameRecord(r, one.record));
@@ -362,11 +426,11 @@ function editsOf(rows: readonly StoredRecord[], wanted: readonly NewRecord[]): E
     ...gone.map(({ id }): Edit => ({ op: 'delete', id })),
     ...edits,
     ...replaced,
-    ...missing.map((one): Edit => ({ op: 'create', ...one })),
+    ...missing.map((one): Edit => ({ op: 'create', ...one, remark: one.remark ?? '' })),
   ];
 }
 
-const patchOf = ({ record, ttlGiven }: NewRecord) => {
+const patchOf = ({ record, ttlGiven, remark }: Wanted) => {
   const { ttl, priority, weight, enabled }: DnsRecord = record;
-  return { enabled, ...defined({ ttl: ttlGiven ? ttl : null, priority, weight }) };
+  return { enabled, ...defined({ ttl: ttlGiven ? ttl : null, priority, weight, remark }) };
 };
