@@ -8,7 +8,7 @@ import { describeUnless } from '../support/suites.js';
 import { done, refused, startWorld, type World } from '../support/world.js';
 
 const CHALLENGE = { fqdn: '_acme-challenge.example.com.', value: 'LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' };
-const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'webhook', 'powerdns'];
+const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'ddns-go', 'certd', 'webhook', 'powerdns'];
 const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: key !== 'powerdns' }]));
 
 for (const { kind, skip } of databases('one'))
@@ -40,12 +40,14 @@ for (const { kind, skip } of databases('one'))
           ['acme-dns', true, '/doors/acme-dns', 'acme'],
           ['dyndns2', false, '/nic/update', 'ddns'],
           ['external-dns', true, '/doors/external-dns', 'external-dns'],
+          ['ddns-go', true, '/doors/ddns-go', 'ddns'],
+          ['certd', true, '/doors/certd', 'acme'],
           ['webhook', true, '/doors/hook', 'webhook'],
           ['powerdns', false, '/doors/powerdns', 'powerdns'],
         ],
       );
       for (const { url: at, auth, tools } of list) {
-        assert.ok(auth && tools.length > 2);
+        assert.ok(auth && tools.length);
         const pasted = tools.map(({ snippet }) => snippet).join('\n');
         assert.ok(pasted.includes(new URL(at).host));
         assert.match(pasted, /\$ZONEWARD_TOKEN/);
