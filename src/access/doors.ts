@@ -7,6 +7,7 @@ export const FRONT_DOORS = {
   'acme-dns': { scope: 'acme', open: true },
   dyndns2: { scope: 'ddns', open: true },
   'external-dns': { scope: 'external-dns', open: true },
+  rfc2136: { scope: 'rfc2136', open: false },
   webhook: { scope: 'webhook', open: true },
 } as const;
 export type FrontDoor = keyof typeof FRONT_DOORS;

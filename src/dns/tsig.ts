@@ -140,7 +140,8 @@ export function tsigOf({ sections }: Message): Tsig | null {
   };
 }
 
-export const sameName = (a: string, b: string): boolean => nameToWire(a.toLowerCase()).equals(nameToWire(b.toLowerCase()));
+export const sameName = (a: string, b: string): boolean =>
+  nameToWire(a.toLowerCase()).equals(nameToWire(b.toLowerCase()));
 
 /** Verifies the answers to one request: a single one, or those of a zone transfer (RFC 8945 section 5.3). */
 export class TsigVerifier {

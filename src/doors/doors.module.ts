@@ -15,20 +15,28 @@ import { ExternalDnsService } from './external-dns/external-dns.service.js';
 import { HttpreqController } from './httpreq/httpreq.controller.js';
 import { Challenges } from './kit/challenges.service.js';
 import { DoorNames } from './kit/door-names.service.js';
+import { DnsListener } from './rfc2136/listener.service.js';
+import { Rfc2136Service } from './rfc2136/rfc2136.service.js';
+import { DnsTransfers } from './rfc2136/transfers.service.js';
+import { TsigKeysController } from './rfc2136/tsig-keys.controller.js';
+import { TsigKeysService } from './rfc2136/tsig-keys.service.js';
+import { TsigSecretsModule } from './rfc2136/tsig-secrets.js';
+import { DnsUpdates } from './rfc2136/updates.service.js';
 import { HookSecretsModule } from './webhook/hook-secrets.js';
 import { HooksController } from './webhook/hooks.controller.js';
 import { HooksService } from './webhook/hooks.service.js';
 import { WebhookController } from './webhook/webhook.controller.js';
 
 @Module({
-  imports: [GuardModule, DomainsModule, RecordsModule, TokensModule, HookSecretsModule],
+  imports: [GuardModule, DomainsModule, RecordsModule, TokensModule, HookSecretsModule, TsigSecretsModule],
   controllers: [
     ...[DoorsController, HttpreqController, AcmeDnsController, NicUpdateController, V3UpdateController],
-    ...[ExternalDnsController, HooksController, WebhookController],
+    ...[ExternalDnsController, HooksController, WebhookController, TsigKeysController],
   ],
   providers: [
     ...[DoorsService, DoorNames, Challenges, AcmeDnsService, AcmeRegistrationsRepository, Dyndns2Service],
     ...[ExternalDnsService, HooksService],
+    ...[TsigKeysService, DnsTransfers, DnsUpdates, Rfc2136Service, DnsListener],
   ],
 })
 export class DoorsModule {}

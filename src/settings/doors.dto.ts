@@ -17,6 +17,7 @@ export class DoorsSettings implements Record<FrontDoor, DoorSwitch> {
   'acme-dns'!: DoorSwitch;
   dyndns2!: DoorSwitch;
   'external-dns'!: DoorSwitch;
+  rfc2136!: DoorSwitch;
   webhook!: DoorSwitch;
 }
 
@@ -36,6 +37,10 @@ export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
   @IsOptional()
   @Nested(() => DoorSwitchInput)
   'external-dns'?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  rfc2136?: DoorSwitchInput;
 
   @IsOptional()
   @Nested(() => DoorSwitchInput)
