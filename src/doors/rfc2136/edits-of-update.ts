@@ -101,6 +101,8 @@ class Copy {
       }
       case 'delete-name': {
         const { host } = step;
+        // of types that may not be deleted it would tell that there are none
+        this.may('delete', { host, type: ANY, value: null });
         this.remove(host, ANY, null, ({ record }) => host !== '@' || record.type !== 'NS');
       }
     }
