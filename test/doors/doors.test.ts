@@ -8,8 +8,8 @@ import { describeUnless } from '../support/suites.js';
 import { done, refused, startWorld, type World } from '../support/world.js';
 
 const CHALLENGE = { fqdn: '_acme-challenge.example.com.', value: 'LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' };
-const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'webhook'];
-const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: true }]));
+const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'rfc2136', 'webhook'];
+const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: key !== 'rfc2136' }]));
 
 for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`doors, on ${kind}`, () => {
@@ -40,19 +40,20 @@ for (const { kind, skip } of databases('one'))
           ['acme-dns', true, '/doors/acme-dns', 'acme'],
           ['dyndns2', false, '/nic/update', 'ddns'],
           ['external-dns', true, '/doors/external-dns', 'external-dns'],
+          ['rfc2136', false, '', 'rfc2136'],
           ['webhook', true, '/doors/hook', 'webhook'],
         ],
       );
       for (const { url: at, auth, tools } of list) {
         assert.ok(auth && tools.length > 2);
         const pasted = tools.map(({ snippet }) => snippet).join('\n');
-        assert.ok(pasted.includes(new URL(at).host));
+        assert.ok(pasted.includes(new URL(at).hostname));
         assert.match(pasted, /\$ZONEWARD_TOKEN/);
         assert.doesNotMatch(pasted, /svc_/);
       }
     });
 
-    it('are all open at first, and what is not named stays as it is', async () => {
+    it('are open at first, but the one with a port of its own, and what is not named stays as it is', async () => {
       assert.deepEqual(done(await world.admin.get('/api/settings/doors')), OPEN);
       const closed = done(await world.admin.put('/api/settings/doors', { httpreq: { enabled: false } }));
       assert.deepEqual(closed, { ...OPEN, httpreq: { enabled: false } });
