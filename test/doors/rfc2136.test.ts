@@ -20,6 +20,8 @@ import { addDomain, ask, done, made, refused, startWorld, txtOf, type World } fr
 
 const noTools = noPowerdns || missing('nsupdate', 'dig') || noFaketime || false;
 const ZONE = 'zone example.com';
+/** The database on which all of it is tried. */
+const FULL = databases('one')[0]?.kind;
 
 const record = (host: string, type: string, rdata: string, ttl = 300): WireRecord => ({
   ...{ name: `${host}.example.com.`, type: typeNumber(type), class: CLASS.IN, ttl, rdata: rdataToWire(type, rdata) },
@@ -95,6 +97,85 @@ for (const { kind, skip } of databases('all'))
       await setDoor(true);
       assert.deepEqual(await at('a.example.com', 'A'), ['192.0.2.1']);
     });
+
+    it('carries an update out once, however often it comes', async () => {
+      const add = signedUpdate(key, 'example.com', [[], [record('once', 'A', '192.0.2.1')]], 77);
+      const before = writes();
+      const [first, second] = await Promise.all([overUdp(port, add), overUdp(port, add)]);
+      assert.deepEqual([first && decode(first).rcode, second], [RCODE.NOERROR, first]);
+      assert.equal(writes() - before, 1);
+      gets(await update(['update delete once.example.com']), null);
+      // with another id, and with the signature cut, it is the same
+      const other = Buffer.from(add);
+      other.writeUInt16BE(78, 0);
+      const again = await overUdp(port, other);
+      assert.deepEqual([again && decode(again).rcode, again?.readUInt16BE(0)], [RCODE.NOERROR, 78]);
+      assert.deepEqual(await at('once.example.com', 'A'), []);
+      // another process knows it, too
+      const service = applicationOf(world.server.dataDir)?.get(Rfc2136Service, { strict: false }) as Rfc2136Service;
+      const from = { ip: '127.0.0.1', isTcp: true, gone: () => false };
+      for await (const answer of new DnsMessages(service).answers(add, from))
+        assert.equal(decode(answer).rcode, RCODE.SERVFAIL);
+      assert.deepEqual(await at('once.example.com', 'A'), []);
+    });
+
+    it('ends with its key', async () => {
+      const own = await makeToken();
+      const one = await makeKey(own);
+      const other = await makeKey(own);
+      gets(await update(['update delete nobody.example.com'], [], one), 'NOTAUTH\\(BADKEY\\)');
+      gets(await update(['update delete nobody.example.com'], [], other), null);
+      done(await world.admin.delete(pathOf(own)));
+      refused(await world.admin.delete(pathOf(own)), 404, 404001);
+      gets(await update(['update delete nobody.example.com'], [], other), 'NOTAUTH\\(BADKEY\\)');
+    });
+
+    it('tells the whole zone and its differences to who may read all of it', async () => {
+      const whole = async (...more: string[]) => {
+        const { output } = await dig(port, key, 'example.com', 'AXFR', ...more);
+        assert.doesNotMatch(output, /Transfer failed/);
+        return linesOf(output);
+      };
+      const before = await whole();
+      const serialOf = (line: { rdata: string } | undefined) => Number(line?.rdata.split(' ')[2]);
+      const serial = serialOf(before[0]);
+      assert.deepEqual([before[0]?.type, before.at(-1)?.type, serial > 1], ['SOA', 'SOA', true]);
+      const shown = (lines: { owner: string; type: string; rdata: string }[]) =>
+        lines
+          .filter(({ type }) => type !== 'SOA' && type !== 'TSIG')
+          .map((l) => `${l.owner} ${l.type} ${l.rdata}`)
+          .toSorted();
+      const { rrsets } = await world.pdns.zone('example.com');
+      const there = rrsets
+        .filter(({ type }) => type !== 'SOA')
+        .flatMap(({ name, type, records }) => records.map(({ content }) => `${name} ${type} ${content}`));
+      assert.equal(shown(before).length, there.length);
+      for (const line of there.filter((one) => / A /.test(one))) assert.ok(shown(before).includes(line), line);
+      gets(await update(['update add ixfr.example.com 300 A 192.0.2.1', 'update delete a.example.com A']), null);
+      const { output } = await dig(port, key, 'example.com', `IXFR=${serial}`);
+      const difference = linesOf(output).filter(({ type }) => type !== 'TSIG');
+      assert.deepEqual(
+        difference.map(({ owner, type, rdata }) =>
+          type === 'SOA' ? serialOf({ rdata }) : `${owner} ${type} ${rdata}`,
+        ),
+        [serial + 1, serial, 'a.example.com. A 192.0.2.1', serial + 1, 'ixfr.example.com. A 192.0.2.1', serial + 1],
+      );
+      // nothing new, by UDP, and a serial that is not known
+      assert.equal(linesOf((await dig(port, key, 'example.com', `IXFR=${serial + 1}`)).output).length, 1);
+      const datagram = await dig(port, key, 'example.com', `IXFR=${serial}`, '+notcp');
+      assert.match(datagram.output, /SOA/);
+      const unknown = linesOf((await dig(port, key, 'example.com', 'IXFR=4000000000')).output);
+      assert.deepEqual(shown(unknown), shown(await whole()));
+      assert.match((await dig(port, null, 'example.com', 'AXFR')).output, /Transfer failed/);
+      assert.match(
+        (await dig(port, { ...key, secret: 'AAAA' }, 'example.com', 'AXFR')).output,
+        /Transfer failed|BADSIG/,
+      );
+      assert.match((await dig(port, key, 'example.net', 'AXFR')).output, /Transfer failed/);
+    });
+
+    // what no statement of a database is part of
+    if (kind !== FULL) return;
 
     it('tells everybody the SOA of a zone, for names in it, too, and nothing else', async () => {
       const apex = await dig(port, null, 'EXAMPLE.com', 'SOA', '+norecurse');
@@ -292,27 +373,6 @@ for (const { kind, skip } of databases('all'))
       gets(await update(['update add cut.example.com 300 A 192.0.2.1'], [], cut), null);
     });
 
-    it('carries an update out once, however often it comes', async () => {
-      const add = signedUpdate(key, 'example.com', [[], [record('once', 'A', '192.0.2.1')]], 77);
-      const before = writes();
-      const [first, second] = await Promise.all([overUdp(port, add), overUdp(port, add)]);
-      assert.deepEqual([first && decode(first).rcode, second], [RCODE.NOERROR, first]);
-      assert.equal(writes() - before, 1);
-      gets(await update(['update delete once.example.com']), null);
-      // with another id, and with the signature cut, it is the same
-      const other = Buffer.from(add);
-      other.writeUInt16BE(78, 0);
-      const again = await overUdp(port, other);
-      assert.deepEqual([again && decode(again).rcode, again?.readUInt16BE(0)], [RCODE.NOERROR, 78]);
-      assert.deepEqual(await at('once.example.com', 'A'), []);
-      // another process knows it, too
-      const service = applicationOf(world.server.dataDir)?.get(Rfc2136Service, { strict: false }) as Rfc2136Service;
-      const from = { ip: '127.0.0.1', isTcp: true, gone: () => false };
-      for await (const answer of new DnsMessages(service).answers(add, from))
-        assert.equal(decode(answer).rcode, RCODE.SERVFAIL);
-      assert.deepEqual(await at('once.example.com', 'A'), []);
-    });
-
     it('lets a key do what its token may, and nothing else', async () => {
       await world.pdns.createZone(`${kind}.example.org`);
       const foreign = await addDomain(world.admin, world.account, `${kind}.example.org`);
@@ -363,17 +423,6 @@ for (const { kind, skip } of databases('all'))
       done(await world.admin.delete(`/api/domains/${foreign}` as '/api/domains/{domain_id}'));
     });
 
-    it('ends with its key', async () => {
-      const own = await makeToken();
-      const one = await makeKey(own);
-      const other = await makeKey(own);
-      gets(await update(['update delete nobody.example.com'], [], one), 'NOTAUTH\\(BADKEY\\)');
-      gets(await update(['update delete nobody.example.com'], [], other), null);
-      done(await world.admin.delete(pathOf(own)));
-      refused(await world.admin.delete(pathOf(own)), 404, 404001);
-      gets(await update(['update delete nobody.example.com'], [], other), 'NOTAUTH\\(BADKEY\\)');
-    });
-
     it('tells clients with EDNS why, and what to do', async () => {
       const said = async (host: string) => {
         const raw = await overUdp(
@@ -398,50 +447,6 @@ for (const { kind, skip } of databases('all'))
       done(await world.admin.put(rules, { freeze: null }));
       assert.deepEqual([...(await at('ede1.example.com', 'A')), ...(await at('ede2.example.com', 'A'))], []);
       assert.equal((await said('ede3')).rcode, RCODE.NOERROR);
-    });
-
-    it('tells the whole zone and its differences to who may read all of it', async () => {
-      const whole = async (...more: string[]) => {
-        const { output } = await dig(port, key, 'example.com', 'AXFR', ...more);
-        assert.doesNotMatch(output, /Transfer failed/);
-        return linesOf(output);
-      };
-      const before = await whole();
-      const serialOf = (line: { rdata: string } | undefined) => Number(line?.rdata.split(' ')[2]);
-      const serial = serialOf(before[0]);
-      assert.deepEqual([before[0]?.type, before.at(-1)?.type, serial > 1], ['SOA', 'SOA', true]);
-      const shown = (lines: { owner: string; type: string; rdata: string }[]) =>
-        lines
-          .filter(({ type }) => type !== 'SOA' && type !== 'TSIG')
-          .map((l) => `${l.owner} ${l.type} ${l.rdata}`)
-          .toSorted();
-      const { rrsets } = await world.pdns.zone('example.com');
-      const there = rrsets
-        .filter(({ type }) => type !== 'SOA')
-        .flatMap(({ name, type, records }) => records.map(({ content }) => `${name} ${type} ${content}`));
-      assert.equal(shown(before).length, there.length);
-      for (const line of there.filter((one) => / A /.test(one))) assert.ok(shown(before).includes(line), line);
-      gets(await update(['update add ixfr.example.com 300 A 192.0.2.1', 'update delete p.example.com A']), null);
-      const { output } = await dig(port, key, 'example.com', `IXFR=${serial}`);
-      const difference = linesOf(output).filter(({ type }) => type !== 'TSIG');
-      assert.deepEqual(
-        difference.map(({ owner, type, rdata }) =>
-          type === 'SOA' ? serialOf({ rdata }) : `${owner} ${type} ${rdata}`,
-        ),
-        [serial + 1, serial, 'p.example.com. A 192.0.2.1', serial + 1, 'ixfr.example.com. A 192.0.2.1', serial + 1],
-      );
-      // nothing new, by UDP, and a serial that is not known
-      assert.equal(linesOf((await dig(port, key, 'example.com', `IXFR=${serial + 1}`)).output).length, 1);
-      const datagram = await dig(port, key, 'example.com', `IXFR=${serial}`, '+notcp');
-      assert.match(datagram.output, /SOA/);
-      const unknown = linesOf((await dig(port, key, 'example.com', 'IXFR=4000000000')).output);
-      assert.deepEqual(shown(unknown), shown(await whole()));
-      assert.match((await dig(port, null, 'example.com', 'AXFR')).output, /Transfer failed/);
-      assert.match(
-        (await dig(port, { ...key, secret: 'AAAA' }, 'example.com', 'AXFR')).output,
-        /Transfer failed|BADSIG/,
-      );
-      assert.match((await dig(port, key, 'example.net', 'AXFR')).output, /Transfer failed/);
     });
 
     it('takes a large update, and tells a large zone in many signed messages', async () => {
@@ -493,11 +498,10 @@ for (const { kind, skip } of databases('all'))
     });
 
     it('answers one network only so often that nobody is flooded by its answers', async () => {
-      done(await world.admin.put('/api/settings/security', { rate_limits: { public: 60 } }));
+      done(await world.admin.put('/api/settings/security', { rate_limits: { public: 1 } }));
       const question = encode(1, OPCODE.QUERY, { name: 'example.com', type: 6 });
-      let answered = 0;
-      for (let i = 0; i < 70; i++) if (await overUdp(port, question, 100)) answered++;
-      assert.ok(answered >= 55 && answered < 70, `${answered}`);
+      assert.ok(await overUdp(port, question));
+      assert.equal(await overUdp(port, question, 500), null);
       // who signs is counted by the token
       gets(await update(['update add signed.example.com 300 A 192.0.2.1']), null);
       done(await world.admin.put('/api/settings/security', { rate_limits: { public: 0 } }));
