@@ -21,6 +21,7 @@ import { SecondFactorModule } from './auth/second-factor/second-factor.module.js
 import { SecondFactorService } from './auth/second-factor/second-factor.service.js';
 import { SessionsModule } from './auth/sessions/sessions.module.js';
 import { SigningKey } from './auth/sessions/signing-key.js';
+import { TsigSecretsModule } from './doors/rfc2136/tsig-secrets.js';
 import { HookSecretsModule } from './doors/webhook/hook-secrets.js';
 import { ENTITIES } from './entities.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -96,6 +97,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     SystemModule,
     IdempotencyModule,
     HookSecretsModule,
+    TsigSecretsModule,
   ],
   // accounts are needed only to re-encrypt their credentials
   providers: [

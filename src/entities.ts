@@ -15,6 +15,7 @@ import { Plan, PlanChange } from './changes/plans/plan.entity.js';
 import { PlanGroup } from './changes/plans/plan-group.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { AcmeRegistration } from './doors/acme-dns/registration.entity.js';
+import { TsigKeyRow, TsigSeen } from './doors/rfc2136/tsig-key.entity.js';
 import { Hook } from './doors/webhook/hook.entity.js';
 import { KeptAnswer } from './idempotency/kept-answer.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
@@ -93,4 +94,6 @@ export const ENTITIES = [
   Certificate,
   AcmeRegistration,
   Hook,
+  TsigKeyRow,
+  TsigSeen,
 ];

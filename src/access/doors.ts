@@ -9,6 +9,7 @@ export const FRONT_DOORS = {
   'external-dns': { scope: 'external-dns', open: true },
   'ddns-go': { scope: 'ddns', open: true },
   certd: { scope: 'acme', open: true },
+  rfc2136: { scope: 'rfc2136', open: false },
   webhook: { scope: 'webhook', open: true },
   powerdns: { scope: 'powerdns', open: false },
 } as const;

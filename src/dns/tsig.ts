@@ -37,7 +37,7 @@ export interface TsigKey {
 }
 
 /** Allowed clock difference in seconds (RFC 8945 section 10). */
-const FUDGE_SECONDS = 300;
+export const FUDGE_SECONDS = 300;
 /** Maximum consecutive unsigned messages of a transfer (RFC 8945 section 5.3.1). */
 const MAX_UNSIGNED = 99;
 
@@ -48,7 +48,7 @@ const ERRORS: Record<number, string> = {
   22: 'the server refuses the length of the signature (BADTRUNC)',
 };
 
-const u16 = (...values: number[]): Buffer => {
+export const u16 = (...values: number[]): Buffer => {
   const out = Buffer.alloc(values.length * 2);
   values.forEach((value, i) => {
     out.writeUInt16BE(value, i * 2);
@@ -56,22 +56,22 @@ const u16 = (...values: number[]): Buffer => {
   return out;
 };
 
-const time48 = (seconds: number): Buffer => {
+export const time48 = (seconds: number): Buffer => {
   const out = Buffer.alloc(6);
   out.writeUIntBE(seconds, 0, 6);
   return out;
 };
 
 const keyName = (key: TsigKey): Buffer => nameToWire(key.name.toLowerCase());
-const algorithmName = (key: TsigKey): string => ALGORITHMS[key.algorithm]?.[0] ?? '';
-const hmac = (key: TsigKey, parts: Buffer[]): Buffer => {
+export const algorithmName = (key: TsigKey): string => ALGORITHMS[key.algorithm]?.[0] ?? '';
+export const hmac = (key: TsigKey, parts: Buffer[]): Buffer => {
   const hash = createHmac(ALGORITHMS[key.algorithm]?.[1] ?? '', key.secret);
   for (const part of parts) hash.update(part);
   return hash.digest();
 };
 
 /** The TSIG variables in digest order (RFC 8945 section 4.3.3). */
-const variables = (key: TsigKey, time: Buffer, fudge: number, error: number, other: Buffer): Buffer =>
+export const variables = (key: TsigKey, time: Buffer, fudge: number, error: number, other: Buffer): Buffer =>
   Buffer.concat([
     keyName(key),
     u16(CLASS.ANY, 0, 0),
@@ -81,7 +81,7 @@ const variables = (key: TsigKey, time: Buffer, fudge: number, error: number, oth
     other,
   ]);
 
-const prefixed = (mac: Buffer): Buffer[] => (mac.length ? [u16(mac.length), mac] : []);
+export const prefixed = (mac: Buffer): Buffer[] => (mac.length ? [u16(mac.length), mac] : []);
 
 /**
  * Appends a TSIG record to a request and returns its MAC, needed to verify answers.
@@ -104,7 +104,7 @@ export function sign(request: Buffer, key: TsigKey, now: number): { signed: Buff
   return { signed, mac };
 }
 
-interface Tsig {
+export interface Tsig {
   key: string;
   algorithm: string;
   time: Buffer;
@@ -121,7 +121,7 @@ interface Tsig {
  * The TSIG record of a message, which must be its last one (RFC 8945 section 5.1).
  * @throws RangeError when it is malformed
  */
-function tsigOf({ sections }: Message): Tsig | null {
+export function tsigOf({ sections }: Message): Tsig | null {
   const record = sections[2].at(-1);
   if (record?.type !== TYPE.TSIG) return null;
   const { message, rdataEnd } = record;
@@ -140,7 +140,8 @@ function tsigOf({ sections }: Message): Tsig | null {
   };
 }
 
-const sameName = (a: string, b: string): boolean => nameToWire(a.toLowerCase()).equals(nameToWire(b.toLowerCase()));
+export const sameName = (a: string, b: string): boolean =>
+  nameToWire(a.toLowerCase()).equals(nameToWire(b.toLowerCase()));
 
 /** Verifies the answers to one request: a single one, or those of a zone transfer (RFC 8945 section 5.3). */
 export class TsigVerifier {

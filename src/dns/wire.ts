@@ -17,6 +17,7 @@ export const TYPE = {
   DS: 43,
   DNSKEY: 48,
   TSIG: 250,
+  IXFR: 251,
   AXFR: 252,
   ANY: 255,
 } as const;
@@ -31,6 +32,8 @@ export const RCODE = {
   YXDOMAIN: 6,
   YXRRSET: 7,
   NXRRSET: 8,
+  NOTAUTH: 9,
+  NOTZONE: 10,
   BADVERS: 16,
 } as const;
 
@@ -140,7 +143,7 @@ export interface Message {
   truncated: boolean;
   /** Including the upper bits of an OPT record. */
   rcode: number;
-  question: { name: string; type: number }[];
+  question: { name: string; type: number; class: number }[];
   sections: [ReadRecord[], ReadRecord[], ReadRecord[]];
   /** Octets of names decoded so far. */
   spent(): number;
@@ -197,7 +200,8 @@ export function questionOf(message: Buffer): { question: Message['question']; en
   if (count > 1) throw new RangeError('it has more than one question');
   if (!count) return { question: [], end: 12 };
   const { name, end } = readName(message, 12);
-  return { question: [{ name, type: message.readUInt16BE(end) }], end: end + 4 };
+  const asked = { name, type: message.readUInt16BE(end), class: message.readUInt16BE(end + 2) };
+  return { question: [asked], end: end + 4 };
 }
 
 /**

@@ -110,6 +110,12 @@ export class DomainPolicy {
     return this.readableOf(me, await this.publicRows(me, names));
   }
 
+  /** The domains of these public names, whoever may read them: that they exist, public DNS tells. One query. */
+  async known(names: readonly string[]): Promise<Pick<DomainRow, 'id' | 'name'>[]> {
+    const rows = await this.domains.withGrants(names, null);
+    return rows.filter(({ apart }) => !apart);
+  }
+
   private async publicRows(me: Principal, names: readonly string[]): Promise<GrantedRow[]> {
     const rows = await this.domains.withGrants(names, me.role >= Role.Admin ? null : me.userId);
     return rows.filter(({ apart }) => !apart);

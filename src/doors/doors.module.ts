@@ -24,6 +24,13 @@ import { PowerdnsApiController, PowerdnsServerController } from './powerdns/serv
 import { PowerdnsWrites } from './powerdns/writes.service.js';
 import { PowerdnsZonesController } from './powerdns/zones.controller.js';
 import { PowerdnsZones } from './powerdns/zones.service.js';
+import { DnsListener } from './rfc2136/listener.service.js';
+import { Rfc2136Service } from './rfc2136/rfc2136.service.js';
+import { DnsTransfers } from './rfc2136/transfers.service.js';
+import { TsigKeysController } from './rfc2136/tsig-keys.controller.js';
+import { TsigKeysService } from './rfc2136/tsig-keys.service.js';
+import { TsigSecretsModule } from './rfc2136/tsig-secrets.js';
+import { DnsUpdates } from './rfc2136/updates.service.js';
 import { HookSecretsModule } from './webhook/hook-secrets.js';
 import { HooksController } from './webhook/hooks.controller.js';
 import { HooksService } from './webhook/hooks.service.js';
@@ -32,17 +39,18 @@ import { WebhookController } from './webhook/webhook.controller.js';
 @Module({
   imports: [
     ...[GuardModule, AccountsModule, DomainsModule, RecordsModule, SearchModule, TokensModule, TrashModule],
-    HookSecretsModule,
+    ...[HookSecretsModule, TsigSecretsModule],
   ],
   controllers: [
     ...[DoorsController, HttpreqController, AcmeDnsController, NicUpdateController, V3UpdateController],
     ...[ExternalDnsController, DdnsGoController, CertdController],
-    ...[HooksController, WebhookController],
+    ...[HooksController, WebhookController, TsigKeysController],
     ...[PowerdnsApiController, PowerdnsServerController, PowerdnsZonesController],
   ],
   providers: [
     ...[DoorsService, DoorNames, Challenges, AcmeDnsService, AcmeRegistrationsRepository, Dyndns2Service],
     ...[ExternalDnsService, HooksService, PowerdnsZones, PowerdnsWrites, PowerdnsSearch],
+    ...[TsigKeysService, DnsTransfers, DnsUpdates, Rfc2136Service, DnsListener],
   ],
 })
 export class DoorsModule {}

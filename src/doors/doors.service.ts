@@ -1,5 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { FRONT_DOORS, type FrontDoor } from '../access/doors.js';
+import type { Config } from '../platform/config/config.js';
+import { CONFIG } from '../platform/config/config.module.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { acmeDns } from './acme-dns/acme-dns.js';
 import type { DoorView } from './doors.dto.js';
@@ -9,6 +11,7 @@ import { httpreq } from './httpreq/httpreq.js';
 import type { DoorDescription } from './kit/door.js';
 import { certd, ddnsGo } from './panel/panel.js';
 import { powerdns } from './powerdns/powerdns.js';
+import { rfc2136 } from './rfc2136/rfc2136.js';
 import { webhook } from './webhook/webhook.js';
 
 const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
@@ -18,19 +21,32 @@ const DESCRIPTIONS: { [K in FrontDoor]: DoorDescription } = {
   'external-dns': externalDns,
   'ddns-go': ddnsGo,
   certd,
+  rfc2136,
   webhook,
   powerdns,
 };
 
 @Injectable()
 export class DoorsService {
-  constructor(private readonly settings: SettingsService) {}
+  constructor(
+    private readonly settings: SettingsService,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
 
   async list(): Promise<DoorView[]> {
     const [open, base] = await Promise.all([this.settings.read('doors'), this.settings.publicUrl()]);
-    return Object.values(DESCRIPTIONS).map(({ key, path, auth, tools }) => {
-      const url = base + path;
-      return { key, enabled: open[key].enabled, url, scope: FRONT_DOORS[key].scope, auth, tools: tools(url) };
+    return Object.values(DESCRIPTIONS).map(({ key, path, listener, auth, tools }) => {
+      const port = listener?.port(this.config);
+      const host = new URL(base).hostname;
+      const url = listener ? `${listener.scheme}://${host}:${port ?? listener.usual}` : base + path;
+      return {
+        key,
+        enabled: open[key].enabled && port !== null,
+        url,
+        scope: FRONT_DOORS[key].scope,
+        auth,
+        tools: tools(url),
+      };
     });
   }
 }

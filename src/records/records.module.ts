@@ -80,6 +80,7 @@ import { SyncController } from './sync/sync.controller.js';
   // with what it stands on
   exports: [
     ...[CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
+    VersionReader,
     ...[PlansService, PlanGroups, BatchService, WaitingPlans],
   ],
 })

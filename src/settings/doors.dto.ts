@@ -19,6 +19,7 @@ export class DoorsSettings implements Record<FrontDoor, DoorSwitch> {
   'external-dns'!: DoorSwitch;
   'ddns-go'!: DoorSwitch;
   certd!: DoorSwitch;
+  rfc2136!: DoorSwitch;
   webhook!: DoorSwitch;
   powerdns!: DoorSwitch;
 }
@@ -47,6 +48,10 @@ export class DoorsInput implements Partial<Record<FrontDoor, DoorSwitchInput>> {
   @IsOptional()
   @Nested(() => DoorSwitchInput)
   certd?: DoorSwitchInput;
+
+  @IsOptional()
+  @Nested(() => DoorSwitchInput)
+  rfc2136?: DoorSwitchInput;
 
   @IsOptional()
   @Nested(() => DoorSwitchInput)

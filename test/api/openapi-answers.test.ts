@@ -26,6 +26,7 @@ for (const { kind, skip } of databases('all')) {
       const account = await addAccount(admin, 'zonefile', {});
       const domain = await addDomain(admin, account, 'example.com', true);
       const ci = made(await admin.post('/api/tokens', { name: 'ci', allowed_domains: [domain] })).token;
+      made(await admin.post('/api/tokens/1/tsig-key' as '/api/tokens/{id}/tsig-key', {}));
       const record = made(
         await admin.post(`/api/domains/${domain}/records`, { host: 'www', type: 'A', value: '192.0.2.1' }),
       ).id;

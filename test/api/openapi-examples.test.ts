@@ -28,6 +28,7 @@ const FIRST = [
 /** What nobody can send twice, or without a mail, a browser, a second device or a provider: how the service says so. */
 const CANNOT: Record<string, { status: number; why: string }> = {
   'POST /api/tokens/{id}/hooks': { status: 403, why: 'the token of the examples has no scope webhook' },
+  'POST /api/tokens/{id}/tsig-key': { status: 403, why: 'the token of the examples has no scope rfc2136' },
   'POST /api/auth/register': { status: 403, why: 'registration is off' },
   'POST /api/auth/password-reset/confirm': { status: 401, why: 'the token comes by mail' },
   'POST /api/auth/second-factor': { status: 401, why: 'a sign-in at a provider makes the challenge' },

@@ -3,9 +3,12 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { RCODE } from '../../src/dns/wire.js';
 import type { DoorView } from '../../src/doors/doors.dto.js';
+import { freePort } from '../support/bind.js';
 import { databases } from '../support/databases.js';
 import { basic, type Said, say } from '../support/doors.js';
+import { nsupdate } from '../support/nsupdate.js';
 import { noPowerdns } from '../support/powerdns.js';
 import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -27,10 +30,13 @@ for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`the pages of the doors, on ${kind}`, () => {
     let world: World;
     let doors: DoorView[];
+    let port: number;
 
     beforeAll(async () => {
-      world = await startWorld(kind, { BASE_URL: BASE });
-      done(await world.admin.put('/api/settings/doors', { powerdns: { enabled: true } }));
+      port = await freePort();
+      world = await startWorld(kind, { BASE_URL: BASE, DNS_PORT: String(port), DNS_HOST: '127.0.0.1' });
+      const open = { enabled: true };
+      done(await world.admin.put('/api/settings/doors', { powerdns: open, rfc2136: open }));
       doors = done(await world.admin.get('/api/doors'));
     });
     afterAll(() => world.stop());
@@ -38,6 +44,10 @@ for (const { kind, skip } of databases('one'))
     it('have what to paste into each tool', () => {
       for (const door of doors) {
         const page = readFileSync(pageOf(door.key), 'utf8');
+        // that of this test is another one in each run
+        door.tools.forEach((tool) => {
+          tool.snippet = tool.snippet.replaceAll(String(port), '53');
+        });
         const told = page.replace(TOOLS, () => toolsOf(door));
         if (process.env.UPDATE_DOCS) writeFileSync(pageOf(door.key), told);
         else assert.equal(page, told);
@@ -66,6 +76,14 @@ for (const { kind, skip } of databases('one'))
         const signature = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
         return say(`${url}/doors/hook/${hook.id}`, 'POST', { 'X-Hub-Signature-256': signature }, body);
       };
+      // with the key that the page makes for the token
+      const updated = async (id: number): Promise<Said> => {
+        const input = JSON.parse(/--data '(\{.*\})'/.exec(readFileSync(pageOf('rfc2136'), 'utf8'))?.[1] ?? '');
+        const key = made(await world.admin.post(`/api/tokens/${id}/tsig-key` as '/api/tokens/{id}/tsig-key', input));
+        const { ok, output } = await nsupdate(port, key, ['update add _acme-challenge.example.com 60 TXT "x"']);
+        return { status: ok ? 200 : 403, type: '', text: output, headers: new Headers() };
+      };
+      const byId: Record<string, (id: number) => Promise<Said>> = { webhook: hooked, rfc2136: updated };
       for (const { key } of doors) {
         const [, body = ''] = /-d '(\{.*\})'\n/.exec(readFileSync(pageOf(key), 'utf8')) ?? [];
         const { token, tokenData } = made(
@@ -74,7 +92,7 @@ for (const { kind, skip } of databases('one'))
             tokenData: { id: number };
           }>,
         );
-        const answer = await (key === 'webhook' ? hooked(tokenData.id) : uses[key]?.(basic(token), token));
+        const answer = await (byId[key]?.(tokenData.id) ?? uses[key]?.(basic(token), token));
         assert.ok(answer && answer.status < 300, `${key} ${answer?.status} ${answer?.text}`);
         if (key === 'dyndns2') assert.equal(answer.text, 'good 127.0.0.1');
       }
@@ -83,6 +101,7 @@ for (const { kind, skip } of databases('one'))
     it('name every word that the door has for a failure', () => {
       const words: Record<string, string[]> = {
         'acme-dns': ['malformed_json_payload', 'bad_subdomain', 'bad_txt', 'invalid_allowfrom_cidr', 'forbidden'],
+        rfc2136: [...Object.keys(RCODE), 'BADKEY', 'BADSIG', 'BADTIME'].filter((word) => word !== 'NOERROR'),
         dyndns2: [
           'badauth',
           'nohost',

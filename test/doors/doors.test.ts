@@ -8,8 +8,9 @@ import { describeUnless } from '../support/suites.js';
 import { done, refused, startWorld, type World } from '../support/world.js';
 
 const CHALLENGE = { fqdn: '_acme-challenge.example.com.', value: 'LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' };
-const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'ddns-go', 'certd', 'webhook', 'powerdns'];
-const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: key !== 'powerdns' }]));
+const KEYS = ['httpreq', 'acme-dns', 'dyndns2', 'external-dns', 'ddns-go', 'certd', 'rfc2136', 'webhook', 'powerdns'];
+const CLOSED = ['rfc2136', 'powerdns'];
+const OPEN = Object.fromEntries(KEYS.map((key) => [key, { enabled: !CLOSED.includes(key) }]));
 
 for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`doors, on ${kind}`, () => {
@@ -42,6 +43,7 @@ for (const { kind, skip } of databases('one'))
           ['external-dns', true, '/doors/external-dns', 'external-dns'],
           ['ddns-go', true, '/doors/ddns-go', 'ddns'],
           ['certd', true, '/doors/certd', 'acme'],
+          ['rfc2136', false, '', 'rfc2136'],
           ['webhook', true, '/doors/hook', 'webhook'],
           ['powerdns', false, '/doors/powerdns', 'powerdns'],
         ],
@@ -49,13 +51,13 @@ for (const { kind, skip } of databases('one'))
       for (const { url: at, auth, tools } of list) {
         assert.ok(auth && tools.length);
         const pasted = tools.map(({ snippet }) => snippet).join('\n');
-        assert.ok(pasted.includes(new URL(at).host));
+        assert.ok(pasted.includes(new URL(at).hostname));
         assert.match(pasted, /\$ZONEWARD_TOKEN/);
         assert.doesNotMatch(pasted, /svc_/);
       }
     });
 
-    it('are open at first but for powerdns, and what is not named stays as it is', async () => {
+    it('are open at first, but those with a port of their own, and what is not named stays as it is', async () => {
       assert.deepEqual(done(await world.admin.get('/api/settings/doors')), OPEN);
       const closed = done(await world.admin.put('/api/settings/doors', { httpreq: { enabled: false } }));
       assert.deepEqual(closed, { ...OPEN, httpreq: { enabled: false } });

@@ -12,6 +12,7 @@ import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
 import type { DomainPermissionView, PermissionView } from '../../src/domains/permission.dto.js';
 import type { DoorView } from '../../src/doors/doors.dto.js';
+import type { TsigKeyCreated, TsigKeyView } from '../../src/doors/rfc2136/rfc2136.dto.js';
 import type { HookCreated, HookView } from '../../src/doors/webhook/webhook.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
 import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
@@ -88,6 +89,9 @@ interface Answers {
   'GET /api/tokens/{id}/hooks': HookView[];
   'POST /api/tokens/{id}/hooks': HookCreated;
   'DELETE /api/tokens/{id}/hooks/{hook_id}': null;
+  'GET /api/tokens/{id}/tsig-key': TsigKeyView;
+  'POST /api/tokens/{id}/tsig-key': TsigKeyCreated;
+  'DELETE /api/tokens/{id}/tsig-key': null;
   'GET /api/settings/doors': DoorsSettings;
   'PUT /api/settings/doors': DoorsSettings;
   'GET /api/settings/notifications': NotificationsView;

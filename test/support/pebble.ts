@@ -43,7 +43,12 @@ export async function startPebble(dnsPort: number): Promise<Pebble> {
   };
   const config = join(folder, 'pebble.json');
   await writeFile(config, JSON.stringify({ pebble }));
-  const env = { PATH: process.env.PATH ?? '', PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0' };
+  const env = {
+    PATH: process.env.PATH ?? '',
+    PEBBLE_VA_NOSLEEP: '1',
+    PEBBLE_WFE_NONCEREJECT: '0',
+    PEBBLE_AUTHZREUSE: '0',
+  };
   const args = ['-config', config, '-dnsserver', `127.0.0.1:${dnsPort}`];
   const child: ChildProcess = spawn('pebble', args, { env, stdio: 'ignore' });
   const stop = async () => {

@@ -7,7 +7,6 @@ import {
   ACCESS,
   type AccessRule,
   AUDITED,
-  hasScope,
   type Principal,
   Role,
   type SessionFault,
@@ -21,12 +20,10 @@ import { timeMs } from '../../platform/common/clock.js';
 import { AppError, errors } from '../../platform/common/errors.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
-import { DatabaseService } from '../../platform/database/database.service.js';
-import { Installation } from '../../platform/database/installation.js';
 import { isForeign } from '../../platform/http/protocol.js';
-import { UsersService } from '../../users/users.service.js';
 import { assertOpenedFor, dropSessionCookie } from '../sessions/session-cookie.js';
 import { SigningKey } from '../sessions/signing-key.js';
+import { Admission, assertScope } from './admission.service.js';
 import { Proofs } from './proofs.js';
 import { ApiTokenStrategy, credentialOf, isApiToken } from './strategies.js';
 import { Tickets } from './tickets.service.js';
@@ -63,11 +60,9 @@ export class AccessGuard implements CanActivate {
 
   constructor(
     private readonly reflector: Reflector,
-    private readonly database: DatabaseService,
-    private readonly users: UsersService,
     private readonly policy: DomainPolicy,
     private readonly key: SigningKey,
-    private readonly installation: Installation,
+    private readonly admission: Admission,
     private readonly tickets: Tickets,
     private readonly proofs: Proofs,
     private readonly tokens: ApiTokenStrategy,
@@ -80,7 +75,7 @@ export class AccessGuard implements CanActivate {
     const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS, targets);
     request.auditAction = this.reflector.getAllAndOverride<ZoneRequest['auditAction']>(AUDITED, targets);
     if (rule?.beforeSetup) return true;
-    await this.assertReady();
+    await this.admission.assertReady();
     // those of foreign protocols may change by GET, too
     if (isForeign() || !READS.has(request.method)) this.assertMayChange(context.getClass(), rule);
     if (!rule) throw errors.forbidden('undeclared_route');
@@ -148,26 +143,16 @@ export class AccessGuard implements CanActivate {
     return principal;
   }
 
-  private async assertReady(): Promise<void> {
-    if (!this.database.configured) throw errors.notReady('setup_needed');
-    if (!this.database.open) throw errors.notReady('database_down', 5);
-    if (!(await this.users.someExist())) throw errors.notReady('administrator_needed');
-  }
-
   /** @throws AppError 503001 when the schema is of another version, or a copy would write to providers */
   private assertMayChange(controller: object, rule: AccessRule | undefined): void {
-    const { unfit } = this.database;
-    if (unfit) throw errors.notReady('schema_unfit', 30, { words: unfit });
-    if (rule?.inCopy) return;
     const path = String(Reflect.getMetadata(PATH_METADATA, controller));
-    if (isForeign() || AT_PROVIDERS.test(path)) this.installation.assertWorks();
+    const toProviders = !rule?.inCopy && (isForeign() || AT_PROVIDERS.test(path));
+    this.admission.assertMayChange(toProviders);
   }
 
   private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {
     if (rule.noTokens) throw errors.forbidden('login_required', {}, { required: 'login' });
-    const scope = rule.scope === undefined ? '*' : rule.scope;
-    if (!hasScope(allowedServices, scope))
-      throw errors.forbidden('scope_missing', { scope: String(scope) }, { required: scope });
+    assertScope(allowedServices, rule.scope === undefined ? '*' : rule.scope);
     if ((allowedDomains || rules) && !rule.domain && !rule.narrowed) {
       throw errors.forbidden(
         'token_narrowed',

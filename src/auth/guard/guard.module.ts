@@ -8,10 +8,13 @@ import { TokensModule } from '../../tokens/tokens.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccessGuard } from './access.guard.js';
+import { Admission } from './admission.service.js';
 import { BodyGuard } from './body.guard.js';
 import { ConditionsGuard } from './conditions.guard.js';
 import { Proofs } from './proofs.js';
-import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
+import { RateCounts } from './rate-counts.js';
+import { RateGuard, THROTTLERS } from './rate-limit.js';
+import { RateStorage } from './rate-storage.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
 import { Tickets } from './tickets.service.js';
 import { UnknownQueryGuard } from './unknown-query.guard.js';
@@ -22,6 +25,7 @@ class RateStorageModule {}
 @Module({
   imports: [
     PassportModule,
+    RateStorageModule,
     ThrottlerModule.forRootAsync({
       imports: [RateStorageModule],
       inject: [RateStorage],
@@ -37,6 +41,8 @@ class RateStorageModule {}
     ApiTokenStrategy,
     Tickets,
     Proofs,
+    RateCounts,
+    Admission,
     // in this order: who the caller is, how often, and whether the query, the headers or the body say what
     // would be passed over
     { provide: APP_GUARD, useClass: AccessGuard },
@@ -45,6 +51,6 @@ class RateStorageModule {}
     { provide: APP_GUARD, useClass: ConditionsGuard },
     { provide: APP_GUARD, useClass: BodyGuard },
   ],
-  exports: [Tickets, Proofs],
+  exports: [Tickets, Proofs, Admission],
 })
 export class GuardModule {}

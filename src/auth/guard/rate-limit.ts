@@ -1,19 +1,12 @@
-import {
-  type ExecutionContext,
-  Inject,
-  Injectable,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ThrottlerGuard, type ThrottlerRequest, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import { ACCESS, type AccessRule, AUDITED, type ZoneRequest } from '../../access/access.js';
 import { networkOf } from '../../platform/common/cidr.js';
 import { errors } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/hash.js';
-import { RedisLink } from '../../platform/redis/redis-link.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { Buckets, secondsUntilFree, sizeOf } from './buckets.js';
+import { type Counted, RateCounts } from './rate-counts.js';
 
 const WINDOW_S = 60;
 
@@ -30,14 +23,6 @@ interface Bucket {
 }
 
 type Limited = ZoneRequest & { bucket?: Bucket };
-
-/** The result of counting a request. */
-interface Counted {
-  /** why it is refused; null: it is admitted */
-  refused: 'rate_limited' | 'changes_rate_limited' | null;
-  left: number;
-  seconds: number;
-}
 
 /** The number of record changes of a request, by its audit action; each entry of a list counts. */
 function changesOf(action: unknown, body: unknown): number {
@@ -56,6 +41,7 @@ function changesOf(action: unknown, body: unknown): number {
 export class RateGuard extends ThrottlerGuard {
   @Inject(SettingsService) private readonly settings!: SettingsService;
   @Inject(Reflector) private readonly rules!: Reflector;
+  @Inject(RateCounts) private readonly counts!: RateCounts;
 
   protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Limited>();
@@ -85,8 +71,8 @@ export class RateGuard extends ThrottlerGuard {
    */
   protected override async handleRequest({ context, ttl }: ThrottlerRequest): Promise<boolean> {
     const { bucket, res: response } = context.switchToHttp().getRequest<Limited>();
-    const { name, limit } = bucket as Bucket;
-    const count = (bucket as Bucket).isEven ? this.evenly(bucket as Bucket) : this.inWindow(bucket as Bucket, ttl);
+    const { name, limit, key, changes, isEven } = bucket as Bucket;
+    const count = isEven ? this.counts.evenly(key, limit, changes) : this.inWindow(bucket as Bucket, ttl);
     const { refused, left, seconds } = await count;
     const fields = {
       'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_S}`,
@@ -106,19 +92,6 @@ export class RateGuard extends ThrottlerGuard {
     const seconds = Math.max(1, hits.isBlocked ? hits.timeToBlockExpire : hits.timeToExpire);
     return { refused: hits.isBlocked ? 'rate_limited' : null, left, seconds };
   }
-
-  private async evenly({ limit, key, changes }: Bucket): Promise<Counted> {
-    const { buckets } = this.storageService as RateStorage;
-    const size = sizeOf(limit);
-    const requests = await buckets.fill(sha256(key), 1, size);
-    const left = Math.max(0, Math.floor(size.burst - requests.used));
-    if (!requests.taken) return { refused: 'rate_limited', left: 0, seconds: secondsUntilFree(size, requests.used) };
-    // counted separately: reading stays possible after many changes
-    const made = changes ? await buckets.fill(sha256(`${key}|changes`), changes, size) : null;
-    if (made && !made.taken)
-      return { refused: 'changes_rate_limited', left: 0, seconds: secondsUntilFree(size, made.used) };
-    return { refused: null, left, seconds: Math.max(1, Math.ceil(requests.used / size.perSecond)) };
-  }
 }
 
 /** For `ThrottlerModule`: one throttler, whose limit the guard has already determined. */
@@ -128,44 +101,3 @@ export const THROTTLERS = [
     limit: (context: ExecutionContext) => context.switchToHttp().getRequest<Limited>().bucket?.limit ?? 0,
   },
 ];
-
-// atomic in Redis: concurrent replicas never leave a key without expiry
-const COUNT = `local hits = redis.call('INCR', KEYS[1])
-if hits == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return {hits, redis.call('PTTL', KEYS[1])}`;
-
-/**
- * Counts in Redis when `REDIS_URL` is set, so that replicas count together; else, and while Redis is unavailable, in
- * this process, so that limits always apply.
- */
-@Injectable()
-export class RateStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
-  readonly buckets: Buckets;
-  private readonly memory = new ThrottlerStorageService();
-
-  constructor(private readonly redis: RedisLink) {
-    this.buckets = new Buckets(redis);
-  }
-
-  onModuleInit(): void {
-    this.redis.start();
-  }
-
-  async increment(...args: Parameters<ThrottlerStorage['increment']>): ReturnType<ThrottlerStorage['increment']> {
-    const [key, ttl, limit] = args;
-    const { client } = this.redis;
-    if (!client) return this.memory.increment(...args);
-    try {
-      const [hits, ms] = (await client.eval(COUNT, 1, `zoneward:rate:${key}`, ttl)) as [number, number];
-      const seconds = Math.max(1, Math.ceil(ms / 1000));
-      return { totalHits: hits, timeToExpire: seconds, isBlocked: hits > limit, timeToBlockExpire: seconds };
-    } catch {
-      // the link reports that Redis is unavailable
-      return this.memory.increment(...args);
-    }
-  }
-
-  onApplicationShutdown(): void {
-    this.memory.onApplicationShutdown();
-  }
-}

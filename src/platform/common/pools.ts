@@ -53,6 +53,12 @@ export const POOLS = {
   },
   'publication questions': { all: 160, user: 80, target: 40, userAtTarget: 20, ...PATIENT },
   'DNS questions': { all: 200, user: 100, target: 40, userAtTarget: 20, ...PATIENT },
+  // who finds no place is not answered, and sends it again
+  'DNS messages': { all: 1000, user: 100, target: 1000, ...AT_ONCE, reason: 'pool_full', seconds: 5 },
+  'DNS updates': {
+    ...{ all: 100, user: 50, target: 20, waiting: 1000, waitingOfUser: 200 },
+    ...{ reason: 'pool_full', seconds: 5 },
+  },
   'certificate looks': { all: 24, user: 8, target: 3, ...PATIENT },
   'registry look-ups': { all: 16, user: 6, target: 2, userAtTarget: 1, ...PATIENT },
   'registry look-ups now': {

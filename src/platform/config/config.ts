@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Cidr, parseCidr } from '../common/cidr.js';
@@ -27,6 +28,8 @@ export interface Config {
   host: string;
   /** Port at which the door `powerdns` is the root; null: none. */
   powerdnsPort: number | null;
+  /** The listener for DNS messages (RFC 2136), UDP and TCP; null port: none. */
+  dns: { host: string; port: number | null };
   /** Origins whose pages may call the API from a browser, besides its own. */
   corsOrigins: string[];
   /** Public URL of the service without trailing slash; null: the host of each request is used. */
@@ -159,6 +162,11 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       .filter(Boolean);
   const cidrs = (value: string) => list(value).map(parseCidr);
 
+  const address = (value: string) => {
+    if (!isIP(value)) throw new Error(`must be an IP address such as 0.0.0.0 or ::, not "${value}"`);
+    return value;
+  };
+
   const dataDir = resolve(read('DATA_DIR', './data', text));
   const baseUrl = read<string | null>('BASE_URL', null, (value) => {
     const ok = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
@@ -212,10 +220,12 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     OTEL_EXPORTER_OTLP_HEADERS: read('OTEL_EXPORTER_OTLP_HEADERS', '', text),
     OTEL_SERVICE_NAME: read('OTEL_SERVICE_NAME', 'zoneward', text),
   };
+  const host = read('HOST', '0.0.0.0', text);
   const config: Config = {
     port: read('PORT', 3000, whole(0, 65535)),
-    host: read('HOST', '0.0.0.0', text),
+    host,
     powerdnsPort: read<number | null>('POWERDNS_PORT', null, whole(1, 65535)),
+    dns: { host: read('DNS_HOST', host, address), port: read<number | null>('DNS_PORT', null, whole(1, 65535)) },
     baseUrl,
     basePath: baseUrl ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '',
     dataDir,
@@ -305,6 +315,8 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       ),
     },
   };
+  if (config.dns.port !== null && !isIP(config.dns.host))
+    problems.push('DNS_PORT needs DNS_HOST, since HOST is no address');
   config.misspelt = misspelt(Object.keys(env), [...known]);
   if (config.checkers.length && !config.checkerSecret) problems.push('CHECKERS need CHECKER_SECRET, the same at all');
   if (problems.length) throw new ConfigError(`Wrong configuration:\n  ${problems.join('\n  ')}`);

@@ -9,6 +9,7 @@ export function shownConfig(config: Config): Record<string, unknown> {
   return {
     port,
     host,
+    dns: config.dns,
     baseUrl,
     dataDir,
     database:

@@ -112,7 +112,8 @@ export class VersionReader {
     return { from, to, changes, hidden };
   }
 
-  private async *between(domainId: number, from: number, to: number): AsyncGenerator<Between> {
+  /** What became of each record from one version to another, maybe an older one, whoever asks. */
+  async *between(domainId: number, from: number, to: number): AsyncGenerator<Between> {
     const [older, newer] = from < to ? [from, to] : [to, from];
     const next = (after: number) => this.past.spans(domainId, older, newer, after, BATCH);
     for (let spans = await next(0); spans.length; spans = await next(spans.at(-1)?.record_id ?? 0)) {
@@ -150,7 +151,8 @@ export class VersionReader {
     return { total, list };
   }
 
-  private async *pages(domainId: number, version: number): AsyncGenerator<Past[]> {
+  /** All records of a version, whoever asks, a page at a time. */
+  async *pages(domainId: number, version: number): AsyncGenerator<Past[]> {
     for (let after: number | undefined = 0; after !== undefined; ) {
       const { list, last } = await this.page(domainId, version, after, BATCH);
       yield list;

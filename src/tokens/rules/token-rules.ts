@@ -46,3 +46,13 @@ export const DELEGATING: ReadonlySet<string> = new Set(['NS', 'DS', 'DNAME']);
 /** Whether the rules allow anything on a domain. */
 export const rulesReach = (rules: readonly TokenRule[], domainId: number): boolean =>
   rules.some((rule) => rule.effect === 'allow' && (!rule.domains || rule.domains.includes(domainId)));
+
+/** Whether the rules allow to read every record of a domain, whatever it is. */
+export const readsWhole = (rules: readonly TokenRule[] | null, domainId: number): boolean => {
+  if (!rules) return true;
+  const reading = rules.filter(
+    ({ domains, actions }) => (domains?.includes(domainId) ?? true) && (actions?.includes('read') ?? true),
+  );
+  const isWhole = ({ hosts, types, values, ttl }: TokenRule) => !hosts && !types && !values && !ttl;
+  return reading.every(({ effect }) => effect === 'allow') && reading.some(isWhole);
+};

@@ -116,6 +116,7 @@ export const THINGS = {
   this_route: { en: 'This route', zh: '此接口' },
   token: { en: 'Token', zh: '令牌' },
   hook: { en: 'Hook', zh: '钩子' },
+  tsig_key: { en: 'TSIG key', zh: 'TSIG 密钥' },
   tunnel: { en: 'Tunnel', zh: '隧道' },
   user: { en: 'User', zh: '用户' },
   zone_at_provider: { en: 'Zone {name} at the provider', zh: '提供商处的区域 {name} ' },

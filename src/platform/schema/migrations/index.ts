@@ -49,6 +49,7 @@ import { Trash1764430000000 } from './1764430000000-trash.js';
 import { PlannedLists1764440000000 } from './1764440000000-planned-lists.js';
 import { Doors1764450000000 } from './1764450000000-doors.js';
 import { Hooks1764460000000 } from './1764460000000-hooks.js';
+import { TsigKeys1764475000000 } from './1764475000000-tsig-keys.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -103,4 +104,5 @@ export const MIGRATIONS = [
   PlannedLists1764440000000,
   Doors1764450000000,
   Hooks1764460000000,
+  TsigKeys1764475000000,
 ];

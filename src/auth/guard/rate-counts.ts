@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { sha256 } from '../../platform/common/hash.js';
+import { secondsUntilFree, sizeOf } from './buckets.js';
+import { RateStorage } from './rate-storage.js';
+
+/** The result of counting a request. */
+export interface Counted {
+  /** why it is refused; null: it is admitted */
+  refused: 'rate_limited' | 'changes_rate_limited' | null;
+  left: number;
+  seconds: number;
+}
+
+/** Counts requests in leaky buckets, in whatever protocol they come. */
+@Injectable()
+export class RateCounts {
+  constructor(private readonly storage: RateStorage) {}
+
+  /** Counts a request, and separately its record changes: reading stays possible after many. @param limit a minute */
+  async evenly(key: string, limit: number, changes: number): Promise<Counted> {
+    const { buckets } = this.storage;
+    const size = sizeOf(limit);
+    const requests = await buckets.fill(sha256(key), 1, size);
+    const left = Math.max(0, Math.floor(size.burst - requests.used));
+    if (!requests.taken) return { refused: 'rate_limited', left: 0, seconds: secondsUntilFree(size, requests.used) };
+    const made = changes ? await buckets.fill(sha256(`${key}|changes`), changes, size) : null;
+    if (made && !made.taken)
+      return { refused: 'changes_rate_limited', left: 0, seconds: secondsUntilFree(size, made.used) };
+    return { refused: null, left, seconds: Math.max(1, Math.ceil(requests.used / size.perSecond)) };
+  }
+}

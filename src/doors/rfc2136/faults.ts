@@ -1,0 +1,19 @@
+import { RCODE } from '../../dns/wire.js';
+import { AppError } from '../../platform/common/errors.js';
+import { DnsFault, EDE } from './dns-request.js';
+
+/** What is unclear for the moment, of the conflicts that end a request. */
+const PASSING = new Set<unknown>(['earlier_change_unclear', 'record_unclear', 'changed_meanwhile']);
+
+const reasonOf = ({ data }: AppError): unknown => (data as { reason?: unknown } | undefined)?.reason;
+
+/** A failure of ours in the words of DNS: what may pass is SERVFAIL, what does not is REFUSED. */
+export function faultOf(error: unknown): DnsFault {
+  if (!(error instanceof AppError)) return new DnsFault(RCODE.SERVFAIL, 'internal error');
+  const { status, message } = error;
+  if (status === 404) return new DnsFault(RCODE.NOTAUTH, message, EDE.NOT_AUTHORITATIVE);
+  if (status === 503) return new DnsFault(RCODE.SERVFAIL, message, EDE.NOT_READY);
+  if (status >= 500) return new DnsFault(RCODE.SERVFAIL, message, EDE.NO_REACHABLE_AUTHORITY);
+  if (status === 412 || status === 429 || PASSING.has(reasonOf(error))) return new DnsFault(RCODE.SERVFAIL, message);
+  return new DnsFault(RCODE.REFUSED, message, EDE.PROHIBITED);
+}

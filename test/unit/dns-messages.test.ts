@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { describe, it } from '@jest/globals';
+import { sign, type TsigKey } from '../../src/dns/tsig.js';
+import { CLASS, decode, encode, OPCODE, RCODE, TYPE, type WireRecord } from '../../src/dns/wire.js';
+import { rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
+import type { OpenDomain } from '../../src/domains/domain-policy.js';
+import { type Backend, type DnsCaller, DnsMessages, type From } from '../../src/doors/rfc2136/dns-messages.js';
+import { DnsFault } from '../../src/doors/rfc2136/dns-request.js';
+import { editsOf } from '../../src/doors/rfc2136/edits-of-update.js';
+import { readUpdate } from '../../src/doors/rfc2136/update.js';
+import type { ProviderDefinition } from '../../src/providers/provider.js';
+import { providerOf } from '../../src/providers/registry.js';
+import { Dice } from '../random/dice.js';
+import { row } from '../support/rows.js';
+
+/** How many messages are sent; more of them: FUZZ=100000 npx jest test/unit/dns-messages */
+const MESSAGES = Number(process.env.FUZZ ?? 12_000);
+const SEED = Number(process.env.FUZZ_SEED ?? 2136);
+
+const ZONE = 'example.com';
+const KEY: TsigKey = { name: 'key.example', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 7) };
+const NOW = () => Math.floor(Date.now() / 1000);
+
+const record = (host: string, type: string, rdata: string, more: Partial<WireRecord> = {}): WireRecord => ({
+  name: `${host}.${ZONE}.`,
+  type: typeNumber(type),
+  class: CLASS.IN,
+  ttl: 300,
+  rdata: rdata ? rdataToWire(type, rdata) : Buffer.alloc(0),
+  ...more,
+});
+const empty = (host: string, type: number, of: number): WireRecord => ({
+  ...{ name: `${host}.${ZONE}.`, type, class: of, ttl: 0, rdata: Buffer.alloc(0) },
+});
+
+const SOA = rdataToWire('SOA', 'ns.example. hostmaster.example. 7 1 1 1 1');
+const soa: WireRecord = { name: `${ZONE}.`, type: TYPE.SOA, class: CLASS.IN, ttl: 60, rdata: SOA };
+
+/** What well-formed clients send. */
+const CORPUS: Buffer[] = [
+  encode(1, OPCODE.QUERY, { name: ZONE, type: TYPE.SOA }),
+  encode(2, OPCODE.QUERY, { name: `www.${ZONE}`, type: TYPE.SOA }, undefined, { edns: true }),
+  encode(3, OPCODE.QUERY, { name: ZONE, type: TYPE.AXFR }, undefined, { edns: true }),
+  encode(4, OPCODE.QUERY, { name: ZONE, type: TYPE.IXFR }, [[], [soa]]),
+  encode(5, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [[], [record('a', 'A', '192.0.2.1')]]),
+  encode(6, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [
+    [
+      empty('a', TYPE.ANY, CLASS.ANY),
+      empty('b', TYPE.ANY, CLASS.NONE),
+      empty('a', TYPE.A, CLASS.ANY),
+      empty('a', TYPE.AAAA, CLASS.NONE),
+      record('a', 'A', '192.0.2.9', { ttl: 0 }),
+    ],
+    [
+      empty('a', TYPE.ANY, CLASS.ANY),
+      empty('b', TYPE.A, CLASS.ANY),
+      record('a', 'TXT', '"one" "two"'),
+      record('a', 'TXT', '"one"', { ttl: 0, class: CLASS.NONE }),
+      record('m', 'MX', '10 mail.example.'),
+      record('s', 'SRV', '1 2 3 target.example.'),
+      record('d', 'DHCID', 'AAIBY2/AuCccgoJbsaxcQc9TUapptP69lOjxfNuVAA2kjEA='),
+      record('c', 'CNAME', 'a.example.'),
+      record('x', 'CAA', '0 issue "ca.example"'),
+    ],
+  ]),
+  encode(7, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [
+    [],
+    Array.from({ length: 300 }, (_, i) => record(`h${i}`, 'AAAA', `2001:db8::${i.toString(16)}`)),
+  ]),
+];
+
+const domain = {
+  ...{ id: 1, name: ZONE, provider: 'powerdns', access: { level: 2, hosts: [], rules: null } },
+} as unknown as OpenDomain;
+const place = { definition: providerOf('powerdns') as ProviderDefinition, zone: ZONE, defaultTtl: 600 };
+const rows = [
+  row(1, { host: 'a', type: 'A', value: '192.0.2.9' }),
+  row(2, { host: 'a', type: 'TXT', value: 'one' }),
+  row(3, { host: '@', type: 'NS', value: 'ns.example' }),
+];
+
+/** All that is answered without a database; it counts what is asked of it. */
+class Memory implements Backend {
+  updates = 0;
+  transfers = 0;
+  failures: unknown[] = [];
+
+  isOpen = async () => true;
+  key = async (name: string) => (name === KEY.name ? { ...KEY, tokenId: 1 } : null);
+  isStrangerRefused = async () => false;
+  caller = (ip: string): DnsCaller => ({ ip, userAgent: '', requestId: '', principal: null, door: 'rfc2136' });
+  letIn = async () => true;
+  soaAbove = async (name: string) => (name === ZONE || name.endsWith(`.${ZONE}`) ? soa : null);
+  soaOf = async () => soa;
+  broken = (error: unknown) => void this.failures.push(error);
+
+  async update(_me: DnsCaller, zone: string, { message }: Parameters<Backend['update']>[2]): Promise<void> {
+    this.updates++;
+    if (zone !== ZONE) throw new DnsFault(RCODE.NOTAUTH, 'no zone of ours');
+    await editsOf(place, domain, await readUpdate(message, ZONE), rows);
+  }
+
+  async *transfer(): AsyncGenerator<WireRecord[]> {
+    this.transfers++;
+    yield [soa, record('a', 'A', '192.0.2.1')];
+    yield [soa];
+  }
+}
+
+const signed = (message: Buffer): Buffer => sign(message, KEY, NOW()).signed;
+
+/** One way of spoiling a message. */
+function spoilt(good: Buffer, dice: Dice): Buffer {
+  const bytes = Buffer.from(good);
+  const number = (below: number) => dice.int(0, below - 1);
+  const at = () => number(Math.max(1, bytes.length));
+  switch (number(9)) {
+    case 0:
+      return bytes.subarray(0, number(bytes.length + 1));
+    case 1:
+      for (let i = number(8); i >= 0; i--) bytes.writeUInt8(number(256), at());
+      return bytes;
+    case 2:
+      bytes.writeUInt8(bytes.readUInt8(2) ^ (1 << number(8)), 2);
+      return bytes;
+    case 3:
+      // counts that are not true
+      bytes.writeUInt16BE(number(4) ? number(16) : number(65_536), 4 + 2 * number(4));
+      return bytes;
+    case 4:
+      return Buffer.concat([bytes, Buffer.alloc(number(600), number(256))]);
+    case 5: {
+      const [from, size] = [at(), number(40)];
+      return Buffer.concat([bytes.subarray(0, from), bytes.subarray(from, from + size), bytes.subarray(from)]);
+    }
+    case 6:
+      // pointers to anywhere
+      if (bytes.length > 14) bytes.writeUInt16BE(0xc000 + number(bytes.length + 20), 12 + number(bytes.length - 13));
+      return bytes;
+    case 7: {
+      const from = at();
+      return Buffer.concat([bytes.subarray(0, from), bytes.subarray(from + 1 + number(12))]);
+    }
+    default:
+      return Buffer.from(Array.from({ length: number(200) }, () => number(256)));
+  }
+}
+
+async function answersTo(handler: DnsMessages, raw: Buffer, isTcp: boolean): Promise<Buffer[]> {
+  const from: From = { ip: '192.0.2.1', isTcp, gone: () => false };
+  const answers: Buffer[] = [];
+  for await (const answer of handler.answers(Buffer.from(raw), from)) answers.push(answer);
+  return answers;
+}
+
+/** Codes that a message can get. */
+const KNOWN: ReadonlySet<number> = new Set(Object.values(RCODE));
+
+describe('messages that nobody should send', () => {
+  it(`get an answer or silence, ${MESSAGES} of them`, async () => {
+    const dice = new Dice(SEED);
+    const backend = new Memory();
+    const handler = new DnsMessages(backend);
+    let longest = 0;
+    const seen = new Map<string, number>();
+    for (let i = 0; i < MESSAGES; i++) {
+      const good = dice.of(CORPUS);
+      // unsigned, signed and then spoilt, spoilt and then signed: the last ones get past the signature
+      const way = dice.int(0, 2);
+      let raw = way === 1 ? spoilt(signed(good), dice) : spoilt(good, dice);
+      if (way === 2 && raw.length >= 12) raw = signed(raw);
+      const before = backend.updates + backend.transfers;
+      const isTcp = dice.chance(0.5);
+      const begun = performance.now();
+      const answers = await answersTo(handler, raw, isTcp);
+      longest = Math.max(longest, performance.now() - begun);
+      const words = `message ${i} of seed ${SEED}: ${raw.toString('hex').slice(0, 400)}`;
+      // what the signature covers, but for the id; the name of the key may be in capitals
+      const isIntact = way === 1 && raw.subarray(2, good.length).equals(signed(good).subarray(2, good.length));
+      const isForged = way < 2 && !isIntact;
+      if (isForged) assert.equal(backend.updates + backend.transfers, before, `carried out unsigned: ${words}`);
+      if (isForged || !isTcp) assert.ok(answers.length <= 1, words);
+      for (const answer of answers) {
+        const said = decode(answer);
+        assert.ok(said.response && said.id === raw.readUInt16BE(0) && KNOWN.has(said.rcode), words);
+        assert.equal(answer.readUInt8(2) & 0x78, raw.readUInt8(2) & 0x78, words);
+        if (isForged) assert.ok(answer.length <= raw.length + 160, `${answer.length} octets: ${words}`);
+        if (!isTcp) assert.ok(answer.length <= 1232, words);
+        seen.set(`${way} ${said.rcode}`, (seen.get(`${way} ${said.rcode}`) ?? 0) + 1);
+      }
+      if (!answers.length) {
+        const isMeantToBe = raw.length < 12 || (raw.readUInt8(2) & 0x80) !== 0;
+        assert.ok(isMeantToBe, `no answer: ${words}`);
+        seen.set(`${way} silence`, (seen.get(`${way} silence`) ?? 0) + 1);
+      }
+      if (i % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(backend.failures, []);
+    // each of them was reached by some message
+    for (const what of ['0 1', '0 4', '0 5', '1 1', '1 9', '2 0', '2 1', '2 10', '0 silence'])
+      assert.ok(seen.has(what), `${what} of ${[...seen.keys()]}`);
+    const counts = JSON.stringify(Object.fromEntries(seen));
+    process.stderr.write(`${MESSAGES} messages: ${counts}; the longest took ${longest.toFixed(1)} ms\n`);
+  }, 600_000);
+});
