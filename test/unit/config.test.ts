@@ -113,6 +113,8 @@ const WRONG: [string, string][] = [
   ['METRICS', 'yes'],
   ['METRICS', 'on'],
   ['METRICS_PORT', '0'],
+  ['POWERDNS_PORT', '0'],
+  ['POWERDNS_PORT', '65536'],
   ['METRICS_PORT', '65536'],
   ['METRICS_TOKEN', 'short'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
@@ -127,6 +129,7 @@ describe('configuration', () => {
     assert.deepEqual(parseConfig({}), {
       port: 3000,
       host: '0.0.0.0',
+      powerdnsPort: null,
       corsOrigins: [],
       baseUrl: null,
       basePath: '',

@@ -97,8 +97,12 @@ function keyOf({ zone }: Place, { name, type }: Given, path: string): Key {
   return { host, type: type.toUpperCase(), line: LINE };
 }
 
+/** Whether a value of a request is this word, in any case. */
+export const isWord = (value: unknown, word: string): boolean =>
+  typeof value === 'string' && value.toLowerCase() === word.toLowerCase();
+
 function changeTypeOf({ changetype }: Given, path: string): ChangeType {
-  const found = CHANGE_TYPES.find((one) => one === String(changetype).toUpperCase());
+  const found = CHANGE_TYPES.find((one) => isWord(changetype, one));
   if (found) return found;
   const values = CHANGE_TYPES.join(', ');
   throw errors.field(`${path}.changetype`, say('must be one of {values}', { values }), 'choice');

@@ -22,7 +22,8 @@ export const powerdns: DoorDescription = {
     },
     {
       name: 'DNSControl',
-      snippet: `// creds.json: {"zoneward": {"TYPE": "POWERDNS", "apiUrl": "${url}", "apiKey": "${TOKEN}", "serverName": "localhost"}}
+      snippet: `/* creds.json:
+{"zoneward": {"TYPE": "POWERDNS", "apiUrl": "${url}", "apiKey": "${TOKEN}", "serverName": "localhost"}} */
 var ZONEWARD = NewDnsProvider("zoneward", {default_ns: [], zone_kind: "Native"});
 D("example.com", NewRegistrar("none"), DnsProvider(ZONEWARD),
   IGNORE("@", "SOA"),

@@ -15,7 +15,7 @@ const OBJECTS = ['all', 'zone', 'record', 'comment'];
 const MOST = 1000;
 const USUAL = 100;
 
-/** `search-data` of PowerDNS: zones by their names, records by their names and contents, of the first 1000 candidates. */
+/** `search-data` of PowerDNS: zones by their names, records by names and contents, of the first 1000 candidates. */
 @Injectable()
 export class PowerdnsSearch {
   constructor(

@@ -13,7 +13,7 @@ import { errors } from '../../platform/common/errors.js';
 import { say } from '../../platform/common/words/field-text.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
 import { DomainDeletion } from '../../trash/domain-deletion.service.js';
-import { canonicalName, changesOf, objectOf, type SetChange, wishesOf } from './changes.js';
+import { canonicalName, changesOf, isWord, objectOf, type SetChange, wishesOf } from './changes.js';
 import { serialOf } from './zone-views.js';
 import { PowerdnsZones } from './zones.service.js';
 
@@ -136,7 +136,7 @@ const kept = (path: string, value: string) =>
 function assertKept(body: Body, isNew: boolean): void {
   const { kind } = body;
   if (kind === undefined && isNew) throw errors.field('kind', 'must be given', 'required');
-  if (kind !== undefined && !KINDS.some((one) => one.toLowerCase() === String(kind).toLowerCase()))
+  if (kind !== undefined && !KINDS.some((one) => isWord(kind, one)))
     throw errors.field('kind', say('must be one of {values}', { values: KINDS.join(', ') }), 'choice');
   for (const [path, value] of Object.entries(FIXED)) {
     const given = body[path] ?? value;
@@ -151,7 +151,7 @@ function allSets(name: string, { nameservers, rrsets }: Body): unknown {
   if (!nameservers?.length) return rrsets ?? [];
   const apex = `${name}.`;
   const records = (nameservers as unknown[]).map((one, i) => ({ content: canonicalName(one, `nameservers.${i}`) }));
-  const isNs = (set: Body | null) => set?.type === 'NS' && String(set.name).toLowerCase() === apex;
+  const isNs = (set: Body | null) => isWord(set?.type, 'NS') && isWord(set?.name, apex);
   if (Array.isArray(rrsets) && rrsets.some(isNs))
     throw errors.field('nameservers', 'goes with no NS records of the zone itself', 'conflict');
   if (rrsets !== undefined && rrsets !== null && !Array.isArray(rrsets)) return rrsets;

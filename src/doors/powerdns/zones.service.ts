@@ -36,7 +36,7 @@ export class PowerdnsZones {
     private readonly cache: RecordCache,
   ) {}
 
-  /** The zone of an id, or a name. @throws AppError 404001 also where it may not be read; 409001 where several have it */
+  /** The zone of an id, or a name. @throws AppError 404001 where none may be read, 409001 where several have it */
   async open(me: Caller, id: string): Promise<OpenDomain> {
     const domain = await this.find(me, id);
     if (!domain) throw errors.notFound('domain');

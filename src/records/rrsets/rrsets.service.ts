@@ -134,7 +134,10 @@ export class RrsetsService {
     const writes = wishes.map(({ key, choose }): Write => {
       const of = (rows: readonly StoredRecord[]) => {
         const own = ownOf(place, rows, key);
-        return editsOf(own, choose(own));
+        const wanted = choose(own);
+        // the answer may show whether they were there
+        for (const { record } of wanted) assertMay(domain.access, domain.id, 'read', record);
+        return editsOf(own, wanted);
       };
       return { key, of };
     });
