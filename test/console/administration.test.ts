@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
@@ -15,6 +15,7 @@ describeUnless(noChromium || noPowerdns)('the administration in the console', ()
     world = await startWorld();
     browser = await ConsoleBrowser.start(world.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await world?.stop();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { freePort } from '../support/bind.js';
 import { noChromium } from '../support/chromium.js';
@@ -22,10 +22,9 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
   let world: World;
   let browser: ConsoleBrowser;
   const open = async (path: string) => {
-    const visit = await browser.openAs(path);
-    visit.page.setDefaultTimeout(20_000);
-    afterTest(() => visit.page.context().close());
-    return visit.page;
+    const { page } = await browser.openAs(path);
+    page.setDefaultTimeout(20_000);
+    return page;
   };
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const held = async (host: string) =>
@@ -46,6 +45,7 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
     made(await world.admin.post(world.records, { host: 'www', type: 'A', value: '192.0.2.10' }));
     browser = await ConsoleBrowser.start(world.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await world?.stop();
@@ -54,6 +54,7 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
   it('over a slow network a zone is edited and published once, however often one clicks, and each wait is shown', async () => {
     const page = await open('/domains');
     await page.getByRole('heading', { name: 'Domains', level: 1 }).waitFor();
+    afterTest(() => page.context().close());
     const devtools = await page.context().newCDPSession(page);
     const slow = { offline: false, latency: LATENCY_MS, downloadThroughput: -1, uploadThroughput: -1 };
     await devtools.send('Network.enable');
@@ -127,6 +128,7 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
       await page.reload();
     }
     // a clock that is off renews nothing: the life of a session is by that of the service
+    afterTest(() => page.context().close());
     await page.clock.install({ time: Date.now() + 7 * 3_600_000 });
     await page.reload();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();

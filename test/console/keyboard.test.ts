@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
-import { ConsoleBrowser } from '../support/console.js';
+import { ConsoleBrowser, goTo } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
 import { powerdnsLines, startWorld, until, type World } from '../support/world.js';
@@ -26,7 +26,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
   let page: Page;
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const go = async (path: string, heading: string | RegExp) => {
-    await page.goto(world.server.url + path);
+    await goTo(page, path);
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
   };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser } from '../support/console.js';
@@ -46,6 +46,7 @@ describeUnless(noChromium || noPowerdns)('the records of a zone', () => {
     made(await world.admin.post('/api/users', { ...BOB, role: 3 }));
     browser = await ConsoleBrowser.start(world.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await world?.stop();

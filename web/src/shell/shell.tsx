@@ -36,10 +36,14 @@ const Notices = lazy(PARTS.notices);
 
 const QUIET_MS = 2000;
 
+/** Whether the browser was told to load no more than is needed, which not all browsers can be. */
+const savesData = (): boolean => (navigator as { connection?: { saveData?: boolean } }).connection?.saveData ?? false;
+
 /** Loads the rest while nothing else is to be done: it is there when the network, or the service, is not. */
 function useLoadedAhead(): void {
   const router = useRouter();
   useEffect(() => {
+    if (savesData()) return;
     const timer = setTimeout(async () => {
       await loadAllWords();
       for (const load of Object.values(PARTS)) await load().catch(() => undefined);
