@@ -41,7 +41,8 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
   };
 
   beforeAll(async () => {
-    world = await startWorld();
+    // a provider that hangs is given up after 2 s, and may apply what it was sent for 4 s
+    world = await startWorld('sqlite', { PROVIDER_TIMEOUT_MS: '2000', UNCLEAR_AFTER_MS: '4000' });
     made(await world.admin.post(world.records, { host: 'www', type: 'A', value: '192.0.2.10' }));
     browser = await ConsoleBrowser.start(world.server.url);
   });
@@ -117,6 +118,43 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
     await button(page, 'Publish 1 change').click();
     await page.getByText('Published: 1 change').waitFor();
     assert.deepEqual(await held('down'), ['down A - 192.0.2.78 600 on']);
+  });
+
+  it('with a provider that neither refuses nor answers it says so in time, and nothing is lost or made twice', async () => {
+    const { pid } = world.pdns;
+    afterTest(() => process.kill(pid, 'SIGCONT'));
+    const page = await open(`/domains/${world.domain}`);
+    await add(page, 'hangs', '192.0.2.79');
+    process.kill(pid, 'SIGSTOP');
+    await button(page, 'See the difference').click();
+    await page.getByText('There is no difference to show yet; nothing was changed.').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/did not answer within 2 s/)
+      .waitFor();
+    await button(page, 'Back to the records').click();
+    await page.getByText('1 change to publish').waitFor();
+    process.kill(pid, 'SIGCONT');
+    await button(page, 'See the difference').click();
+    await button(page, 'Publish 1 change').waitFor();
+    // it stops with the change in hand
+    world.proxy.fault = async ({ method }, forward) => {
+      if (method === 'PATCH') process.kill(pid, 'SIGSTOP');
+      return forward();
+    };
+    await button(page, 'Publish 1 change').click();
+    await page.getByText(/^The provider has not answered what it was sent/).waitFor();
+    await page.reload();
+    await button(page, 'See how it goes').waitFor();
+    world.proxy.fault = null;
+    process.kill(pid, 'SIGCONT');
+    await until('the provider has it', async () => (await held('hangs')).length > 0);
+    // it is found when the service reads the zone, which it does by itself within some 20 s
+    done(await world.admin.get(`${world.records}?refresh=true`));
+    await page.getByText('Published: 1 change').waitFor();
+    assert.deepEqual(await held('hangs'), ['hangs A - 192.0.2.79 600 on']);
+    await button(page, 'Done').click();
+    assert.equal(await page.getByText('to publish').count(), 0);
   });
 
   it('opened again and again it renews its session only when half of its life is over', async () => {

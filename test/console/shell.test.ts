@@ -112,6 +112,15 @@ describeUnless(noChromium)('the frame of the console', () => {
     await next.page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
     assert.equal(await next.page.evaluate('document.documentElement.lang'), 'zh-Hans');
     assert.equal(await next.page.evaluate('document.documentElement.dataset.mantineColorScheme'), 'dark');
+    // loaded again, it is dark from the first moment
+    await next.page.addInitScript(`window.worn = [];
+      new MutationObserver(() => window.worn.push(document.documentElement.dataset.mantineColorScheme))
+        .observe(document, { subtree: true, attributeFilter: ['data-mantine-color-scheme'] });`);
+    await next.page.reload();
+    await next.page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
+    const worn = (await next.page.evaluate('window.worn')) as string[];
+    assert.deepEqual([...new Set(worn)], ['dark']);
+    await next.page.context().close();
   });
 
   it('shows to users what is for them only', async () => {

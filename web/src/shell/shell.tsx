@@ -7,7 +7,7 @@ import { forgetCalls } from '~/api/calls';
 import { useEventStream } from '~/api/events';
 import { Loading } from '~/components/state-block';
 import { loadAllWords } from '~/i18n';
-import { showScheme } from '~/scheme';
+import { showSchemeOfProfile } from '~/scheme';
 import { useEnded } from '~/session/ended';
 import { useBootstrap } from '~/session/session';
 import { Banner } from './banner';
@@ -55,11 +55,9 @@ function useLoadedAhead(): void {
 
 /** The scheme of the profile, unless another one was chosen in this browser. */
 function useScheme(theme: 'auto' | 'light' | 'dark'): void {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { setColorScheme } = useMantineColorScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the page is opened
-  useEffect(() => {
-    if (colorScheme === 'auto' && theme !== 'auto') showScheme(() => setColorScheme(theme));
-  }, []);
+  useEffect(() => showSchemeOfProfile(theme, setColorScheme), []);
 }
 
 /** The frame of all screens: navigation, bar, banners, dialogs. */
