@@ -51,9 +51,14 @@ export function DoorSection({ door }: { door: Door }) {
   return (
     <Section title={key} actions={mayTurn && <DoorSwitch door={door} onFailure={setError} />}>
       <ErrorText error={error} />
-      <Status is={enabled ? 'good' : 'off'}>{enabled ? t('open') : t('closed')}</Status>
       <Facts
         of={[
+          [
+            t('state'),
+            <Status key="state" is={enabled ? 'good' : 'off'}>
+              {enabled ? t('open') : t('closed')}
+            </Status>,
+          ],
           [
             t('address'),
             <Group key="url" gap={4} wrap="nowrap">
