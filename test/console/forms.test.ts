@@ -35,7 +35,7 @@ describeUnless(noChromium)('forms and lists of the console', () => {
     ({ page } = visit);
     const session = { name: 'zoneward_session', value: await service.server.login(), path: '/api' };
     await page.context().addCookies([{ ...session, domain: new URL(service.server.url).hostname, httpOnly: true }]);
-    await page.goto(service.server.url);
+    await page.goto(`${service.server.url}/teams`);
     await page.getByRole('navigation', { name: 'Places' }).waitFor();
   });
   afterAll(async () => {

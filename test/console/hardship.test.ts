@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
@@ -160,23 +160,23 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
   it('opened again and again it renews its session only when half of its life is over', async () => {
     const renewals = async () => done(await world.admin.get('/api/audit/logs?action=auth.refresh&limit=100')).total;
     const before = await renewals();
-    const page = await open('/');
-    for (let i = 0; i < 3; i++) {
-      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const page = await open('/teams');
+    for (let i = 0; i < 2; i++) {
+      await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
       await page.reload();
     }
     // a clock that is off renews nothing: the life of a session is by that of the service
     afterTest(() => page.context().close());
     await page.clock.install({ time: Date.now() + 7 * 3_600_000 });
     await page.reload();
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
     assert.equal(await renewals(), before);
     await page.clock.fastForward('07:00:00');
     await until('it is renewed', async () => (await renewals()) === before + 1);
   });
 
   it('shows guards that it has no words for in those of the service', async () => {
-    const page = await open('/');
+    const page = await open('/teams');
     await page.route('**/api/meta', async (route) => {
       const answer = await (await route.fetch()).json();
       answer.data.guards.push({ name: 'newest', meaning: 'What a later version guards' });
@@ -203,27 +203,6 @@ describeUnless(noChromium || noPowerdns)('the console in hardship', () => {
     await page.getByRole('region', { name: 'Delegation' }).getByText('Parent zone').waitFor();
     await page.getByRole('region', { name: 'Name servers' }).waitFor();
     await page.getByRole('region', { name: 'Registration' }).waitFor();
-  });
-
-  it('on plain HTTP, at an address that browsers do not trust, it works and says what is missing', async () => {
-    const address = Object.values(networkInterfaces())
-      .flat()
-      .find((one) => one && one.family === 'IPv4' && !one.internal)?.address;
-    assert.ok(address, 'this machine has no address but loopback');
-    const service = await startService('sqlite', { HOST: '0.0.0.0' });
-    afterTest(() => service.stop());
-    const url = service.server.url.replace('127.0.0.1', address).replace('0.0.0.0', address);
-    const far = await ConsoleBrowser.start(url);
-    afterTest(() => far.stop());
-    const { page } = await far.open('/sign-in');
-    assert.equal(await page.evaluate('isSecureContext'), false);
-    await page.getByText('Passkeys work at an https address only; this page was opened without it.').waitFor();
-    await signIn(page);
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    await page.goto(`${url}/profile`);
-    await page.getByText(/Passkeys need an https address/).waitFor();
-    await page.reload();
-    await page.getByText(/Passkeys need an https address/).waitFor();
   });
 });
 

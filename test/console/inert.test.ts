@@ -185,14 +185,14 @@ describeUnless(noChromium || noPowerdns)('text that would run', () => {
         });
     });
     browser = await ConsoleBrowser.start(server.url);
-    visit = await browser.openAs('/');
+    visit = await browser.openAs('/teams');
     ({ page } = visit);
     page.setDefaultTimeout(15_000);
     await watch(page);
     await page.setViewportSize({ width: 1280, height: 4000 });
     heading = page.getByRole('heading', { level: 1 });
     nothing = page.getByRole('heading', { level: 1, name: 'Not found' });
-    await page.goto(server.url);
+    await page.goto(`${server.url}/teams`);
     await heading.waitFor();
   });
   afterAll(async () => {

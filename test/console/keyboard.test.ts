@@ -35,7 +35,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     world = await startWorld();
     await makeRecords(world);
     browser = await ConsoleBrowser.start(world.server.url);
-    ({ page } = await browser.openAs('/'));
+    ({ page } = await browser.openAs('/teams'));
     page.setDefaultTimeout(15_000);
   });
   afterAll(async () => {
@@ -90,8 +90,8 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
   it('finds a record, edits it, sees the difference, publishes it, and takes it back', async () => {
     const held = async () => powerdnsLines(await world.pdns.zone(world.zone)).find((line) => line.startsWith('mail A'));
     // what was looked at above left a change to publish in the other profile
-    ({ page } = await browser.openAs('/'));
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    ({ page } = await browser.openAs('/teams'));
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('d');
     await page.getByRole('heading', { name: 'Domains', level: 1 }).waitFor();

@@ -40,7 +40,7 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
   beforeAll(async () => {
     world = await startWorld();
     browser = await ConsoleBrowser.start(world.server.url);
-    visit = await browser.openAs('/');
+    visit = await browser.openAs('/teams');
     ({ page } = visit);
   });
   afterAll(async () => {

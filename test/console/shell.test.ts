@@ -50,9 +50,9 @@ describeUnless(noChromium)('the frame of the console', () => {
   });
 
   it('is a drawer at 320 pixels, with all places in it', async () => {
-    const visit = await browser.openAs('/', undefined, { width: 320 });
+    const visit = await browser.openAs('/teams', undefined, { width: 320 });
     const { page } = visit;
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
     await assertSound(visit);
     await page.getByRole('button', { name: 'Places' }).click();
     const drawer = page.getByRole('dialog', { name: 'Places' });
@@ -64,9 +64,9 @@ describeUnless(noChromium)('the frame of the console', () => {
   });
 
   it('goes anywhere by keys, and is silent while somebody types', async () => {
-    const { page } = await browser.openAs('/');
+    const { page } = await browser.openAs('/teams');
     const at = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
-    await at('Overview');
+    await at('Teams');
     await page.keyboard.press('g');
     await page.keyboard.press('t');
     await at('API tokens');
@@ -125,7 +125,7 @@ describeUnless(noChromium)('the frame of the console', () => {
 
   it('shows to users what is for them only', async () => {
     made(await service.admin.post('/api/users', { username: 'eve', password: PASSWORD }));
-    const { page } = await browser.openAs('/', { username: 'eve', password: PASSWORD });
+    const { page } = await browser.openAs('/teams', { username: 'eve', password: PASSWORD });
     const places = page.getByRole('navigation', { name: 'Places' });
     await places.getByRole('link', { name: 'Domains' }).waitFor();
     assert.deepEqual(await places.getByRole('link').allInnerTexts(), [
@@ -152,8 +152,8 @@ describeUnless(noChromium)('the frame of the console over a service that goes aw
     afterTest(() => service.stop());
     const browser = await ConsoleBrowser.start(service.server.url, [], true);
     afterTest(() => browser.stop());
-    const { page } = await browser.openAs('/');
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const { page } = await browser.openAs('/teams');
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
     // what is not loaded yet could not be opened
     const loaded = "performance.getEntriesByType('resource').some(({ name }) => /sign-in-dialog/.test(name))";
     await until('the rest is loaded', async () => Boolean(await page.evaluate(loaded)));
