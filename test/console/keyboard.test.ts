@@ -99,7 +99,10 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'example.com', level: 1 }).waitFor();
     const grid = page.getByRole('grid');
-    await grid.waitFor();
+    const rows = grid.locator('[data-index]');
+    await tabTo(page, rows.first());
+    await page.keyboard.press('ArrowDown');
+    await until('the second row', () => isFocused(rows.nth(1)), 3000);
     await page.keyboard.press('/');
     await page.keyboard.type('mail');
     await page.getByText('1 record', { exact: true }).waitFor();
