@@ -1,7 +1,7 @@
 // The screen of a zone of 100 000 records, in Chromium: `npm run bench:console`.
 //   BENCH_RECORDS   records of the zone, default 100 000
-//   CHROMIUM        the browser, default /usr/bin/chromium
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+//   CHROMIUM        the browser, default chromium-headless-shell or chromium in /usr/bin
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -158,7 +158,7 @@ const service = await startThrowaway({
   ZONEFILE_DIR: folder,
 });
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  executablePath: process.env.CHROMIUM ?? ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync),
   chromiumSandbox: false,
   args: ['--disable-gpu'],
 });

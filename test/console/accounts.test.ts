@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser } from '../support/console.js';
@@ -32,6 +32,7 @@ describeUnless(noChromium || noPowerdns)('accounts in the console', () => {
     service = await startService('sqlite');
     browser = await ConsoleBrowser.start(service.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await service?.stop();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
@@ -15,6 +15,7 @@ describeUnless(noChromium || noPowerdns)('the administration in the console', ()
     world = await startWorld();
     browser = await ConsoleBrowser.start(world.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await world?.stop();
@@ -125,5 +126,43 @@ describeUnless(noChromium || noPowerdns)('the administration in the console', ()
     await page.getByRole('alert').getByText('Not saved: somebody else was first.').waitFor();
     await page.getByRole('button', { name: 'Take theirs' }).click();
     assert.equal(await name.inputValue(), 'Theirs');
+  });
+
+  it('lists the doors that the service has, and opens and closes them for administrators', async () => {
+    const visit = await browser.openAs('/doors');
+    const { page } = visit;
+    const doors = done(await world.admin.get('/api/doors'));
+    for (const { key, url } of doors)
+      await page.getByRole('region', { name: key, exact: true }).getByText(url, { exact: true }).waitFor();
+    const door = page.getByRole('region', { name: 'dyndns2', exact: true });
+    const isOpen = async () => done(await world.admin.get('/api/settings/doors')).dyndns2.enabled;
+    await door.getByRole('switch', { name: 'Open: dyndns2' }).press('Space');
+    await door.getByText('closed: nothing answers there').waitFor();
+    assert.equal(await isOpen(), false);
+    await door.getByRole('group').first().click();
+    await door.getByText('$ZONEWARD_TOKEN').first().waitFor();
+    await assertSound(visit);
+    // what another one does is seen
+    done(await world.admin.put('/api/settings/doors', { dyndns2: { enabled: true } }));
+    await door.getByText('open', { exact: true }).waitFor();
+    // a door of a later version, and a service that refuses
+    await page.route('**/api/settings/doors', (route) =>
+      route.fulfill({ status: 503, json: { code: 503001, msg: 'not now' } }),
+    );
+    await page.route('**/api/doors', async (route) => {
+      const answer = await (await route.fetch()).json();
+      answer.data.push({ ...doors[0], key: 'newest' });
+      await route.fulfill({ json: answer });
+    });
+    await page.reload();
+    const newest = page.getByRole('region', { name: 'newest', exact: true });
+    await newest.getByRole('switch', { name: 'Open: newest' }).press('Space');
+    await newest.getByRole('alert').getByText('not now').waitFor();
+    assert.equal(await newest.getByRole('switch').isChecked(), true);
+    const eve = { username: 'eve', password: ADMIN.password };
+    made(await world.admin.post('/api/users', eve));
+    const { page: hers } = await browser.openAs('/doors', eve);
+    await hers.getByRole('region', { name: 'dyndns2', exact: true }).getByText('open', { exact: true }).waitFor();
+    assert.equal(await hers.getByRole('switch').count(), 0);
   });
 });

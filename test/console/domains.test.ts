@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noChromium } from '../support/chromium.js';
-import { assertSound, ConsoleBrowser } from '../support/console.js';
+import { assertSound, ConsoleBrowser, goTo } from '../support/console.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
@@ -22,6 +22,7 @@ describeUnless(noChromium)('domains in the console', () => {
     await addDomain(service.admin, account, 'quay.example', true);
     browser = await ConsoleBrowser.start(service.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await service?.stop();
@@ -135,8 +136,9 @@ describeUnless(noChromium)('domains in the console', () => {
       [`/domains/${harbour}/settings`, page.getByRole('button', { name: '删除域名' })],
       ['/domains?trash=true', page.getByText('回收站是空的')],
     ] as const;
+    await page.reload();
     for (const [path, shown] of screens) {
-      await page.goto(service.server.url + path);
+      await goTo(page, path);
       await shown.first().waitFor();
       await assertSound(visit);
     }

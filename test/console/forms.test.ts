@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
-import { assertSound, ConsoleBrowser, type Visit } from '../support/console.js';
+import { assertSound, ConsoleBrowser, goTo, type Visit } from '../support/console.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
@@ -18,7 +18,7 @@ describeUnless(noChromium)('forms and lists of the console', () => {
   let page: Page;
   let domain: number;
 
-  const go = (path: string) => page.goto(service.server.url + path);
+  const go = (path: string) => goTo(page, path);
   const button = (name: string | RegExp, within: Page | Locator = page) =>
     within.getByRole('button', { name, exact: true });
   const notSaved = () => page.getByText('Not saved: somebody else was first.', { exact: false }).waitFor();
@@ -35,6 +35,8 @@ describeUnless(noChromium)('forms and lists of the console', () => {
     ({ page } = visit);
     const session = { name: 'zoneward_session', value: await service.server.login(), path: '/api' };
     await page.context().addCookies([{ ...session, domain: new URL(service.server.url).hostname, httpOnly: true }]);
+    await page.goto(`${service.server.url}/teams`);
+    await page.getByRole('navigation', { name: 'Places' }).waitFor();
   });
   afterAll(async () => {
     await browser?.stop();

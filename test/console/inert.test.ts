@@ -4,7 +4,7 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
 import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
-import { ConsoleBrowser, type Visit } from '../support/console.js';
+import { ConsoleBrowser, goTo, type Visit } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { ADMIN } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -145,12 +145,7 @@ describeUnless(noChromium || noPowerdns)('text that would run', () => {
   let nothing: ReturnType<Page['getByRole']>;
   /** Opens a screen, and asserts that it shows these texts and is inert. */
   const opens = async (path: string, texts: readonly string[] = []) => {
-    // within the page, by way of a screen that has nothing: what is shown then is of the new one
-    await page.evaluate(`history.pushState(null, '', '/none')`);
-    await heading.and(nothing).waitFor();
-    await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
-    await nothing.waitFor({ state: 'detached' });
-    await heading.waitFor();
+    await goTo(page, path);
     await inert(page, texts);
   };
 
@@ -190,14 +185,14 @@ describeUnless(noChromium || noPowerdns)('text that would run', () => {
         });
     });
     browser = await ConsoleBrowser.start(server.url);
-    visit = await browser.openAs('/');
+    visit = await browser.openAs('/teams');
     ({ page } = visit);
     page.setDefaultTimeout(15_000);
     await watch(page);
     await page.setViewportSize({ width: 1280, height: 4000 });
     heading = page.getByRole('heading', { level: 1 });
     nothing = page.getByRole('heading', { level: 1, name: 'Not found' });
-    await page.goto(server.url);
+    await page.goto(`${server.url}/teams`);
     await heading.waitFor();
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
-import { ConsoleBrowser } from '../support/console.js';
+import { ConsoleBrowser, goTo } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
 import { powerdnsLines, startWorld, until, type World } from '../support/world.js';
@@ -26,7 +26,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
   let page: Page;
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const go = async (path: string, heading: string | RegExp) => {
-    await page.goto(world.server.url + path);
+    await goTo(page, path);
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
   };
@@ -35,7 +35,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     world = await startWorld();
     await makeRecords(world);
     browser = await ConsoleBrowser.start(world.server.url);
-    ({ page } = await browser.openAs('/'));
+    ({ page } = await browser.openAs('/teams'));
     page.setDefaultTimeout(15_000);
   });
   afterAll(async () => {
@@ -90,8 +90,8 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
   it('finds a record, edits it, sees the difference, publishes it, and takes it back', async () => {
     const held = async () => powerdnsLines(await world.pdns.zone(world.zone)).find((line) => line.startsWith('mail A'));
     // what was looked at above left a change to publish in the other profile
-    ({ page } = await browser.openAs('/'));
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    ({ page } = await browser.openAs('/teams'));
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('d');
     await page.getByRole('heading', { name: 'Domains', level: 1 }).waitFor();
@@ -99,7 +99,10 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'example.com', level: 1 }).waitFor();
     const grid = page.getByRole('grid');
-    await grid.waitFor();
+    const rows = grid.locator('[data-index]');
+    await tabTo(page, rows.first());
+    await page.keyboard.press('ArrowDown');
+    await until('the second row', () => isFocused(rows.nth(1)), 3000);
     await page.keyboard.press('/');
     await page.keyboard.type('mail');
     await page.getByText('1 record', { exact: true }).waitFor();

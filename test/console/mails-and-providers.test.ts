@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser, signIn } from '../support/console.js';
 import { linkToken, type MailWorld, startMailWorld } from '../support/mail.js';
@@ -25,6 +25,7 @@ describeUnless(noChromium)('where mails and providers lead to, in the console', 
     const provider = { key: 'corp', name: 'Corp', issuer, client_id, client_secret, auto_create: true };
     done(await world.service.admin.put('/api/settings/oauth', { enabled: true, providers: [provider] }));
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await idp?.stop();

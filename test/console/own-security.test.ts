@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { Authenticator, noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser, signIn } from '../support/console.js';
 import { ADMIN, type Service, startService } from '../support/server.js';
-import { describeUnless } from '../support/suites.js';
+import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { codeOf } from '../support/totp.js';
 import { done, made } from '../support/world.js';
 
 describeUnless(noChromium)('the own profile in the console', () => {
+  const afterTest = atEndOfTest();
   let service: Service;
   let browser: ConsoleBrowser;
   const { password } = ADMIN;
@@ -29,6 +30,7 @@ describeUnless(noChromium)('the own profile in the console', () => {
     done(await service.admin.put('/api/settings', { base_url: url }));
     browser = await ConsoleBrowser.start(url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await service?.stop();
@@ -67,6 +69,7 @@ describeUnless(noChromium)('the own profile in the console', () => {
     const grace = await user('grace');
     const visit = await browser.openAs('/profile', grace);
     const { page } = visit;
+    afterTest(() => page.context().close());
     await Authenticator.plugIn(page, true);
     await page.getByRole('button', { name: 'Add passkey' }).click();
     const naming = page.getByRole('dialog', { name: 'Name the passkey' });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { Authenticator, noChromium } from '../support/chromium.js';
 import { ConsoleBrowser, signIn } from '../support/console.js';
@@ -20,7 +21,7 @@ describeUnless(noChromium)('passkeys in the console', () => {
   let service: Service;
   let browser: ConsoleBrowser;
   beforeAll(async () => {
-    service = await startService('sqlite');
+    service = await startService('sqlite', { HOST: '0.0.0.0' });
     browser = await ConsoleBrowser.start(service.server.url.replace('127.0.0.1', 'localhost'));
   });
   afterAll(async () => {
@@ -65,9 +66,11 @@ describeUnless(noChromium)('passkeys in the console', () => {
     } finally {
       await near.stop();
     }
-    const name = 'dns.internal.example';
-    const { port } = new URL(service.server.url);
-    const plain = await ConsoleBrowser.start(`http://${name}:${port}`, [`--host-resolver-rules=MAP ${name} 127.0.0.1`]);
+    // an address that browsers do not trust without https
+    const addresses = Object.values(networkInterfaces()).flat();
+    const own = addresses.find((one) => one && one.family === 'IPv4' && !one.internal)?.address;
+    assert.ok(own, 'this machine has no address but loopback');
+    const plain = await ConsoleBrowser.start(service.server.url.replace('127.0.0.1', own));
     try {
       const visit = await plain.open('/');
       const { page } = visit;
@@ -83,6 +86,8 @@ describeUnless(noChromium)('passkeys in the console', () => {
       await page.getByRole('button', { name: 'API calls of this screen' }).click();
       await page.getByRole('button', { name: 'Copy the command' }).first().click();
       await page.getByRole('button', { name: 'Copied' }).waitFor();
+      await page.goto(`${plain.url}/profile`);
+      await page.getByText(/Passkeys need an https address/).waitFor();
       assert.deepEqual(visit.complaints, []);
     } finally {
       await plain.stop();

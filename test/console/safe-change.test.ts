@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
-import { assertSound, ConsoleBrowser, type Visit } from '../support/console.js';
+import { assertSound, ConsoleBrowser, goTo, type Visit } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { ADMIN } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -33,14 +33,14 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
     const set = rrsets.find((one) => one.name === `${name}.` && one.type === type);
     return set?.records.map(({ content }) => content) ?? [];
   };
-  const go = (path: string) => page.goto(world.server.url + path);
+  const go = (path: string) => goTo(page, path);
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const sound = () => assertSound(visit);
 
   beforeAll(async () => {
     world = await startWorld();
     browser = await ConsoleBrowser.start(world.server.url);
-    visit = await browser.openAs('/');
+    visit = await browser.openAs('/teams');
     ({ page } = visit);
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
 import { ConsoleBrowser } from '../support/console.js';
@@ -30,6 +30,7 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     tokens = { admin: await world.server.login(), bob: await world.server.login(BOB) };
     browser = await ConsoleBrowser.start(world.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await world?.stop();
@@ -96,7 +97,6 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     assert.equal(await row(first, 'of-bob').count(), 0);
     assert.deepEqual(await lines(), before);
     assert.equal(done(await world.admin.get(`/api/domains/${world.domain}/plans`)).total, 0);
-    await first.context().close();
   });
 
   it('leaves nothing of one user to the next, and cannot be typed by who may only read', async () => {
@@ -130,7 +130,6 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     await page.reload();
     await user(page, 'admin');
     assert.equal(await scheme(), 'light');
-    await page.context().close();
   });
 
   it('is not sent because a page is opened, and can be published where the service died before', async () => {
@@ -170,7 +169,6 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     await button(page, 'Publish 1 change').click();
     await page.getByText('Published: 1 change').waitFor();
     assert.ok((await lines()).some((line) => line.startsWith('late A - 192.0.2.80 ')));
-    await page.context().close();
   });
 
   it('goes no other way than by its own key, its own form, and comes back', async () => {
@@ -222,7 +220,6 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     await button(page, 'See the difference').click();
     await button(page, 'Publish 1 change').waitFor();
     assert.equal(await page.getByRole('region', { name: 'Changes to publish' }).count(), 0);
-    await page.context().close();
   });
 
   it('as text never takes back what others added, and begins anew with what was published', async () => {
@@ -258,6 +255,5 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     await until('the line is gone', async () => !(await text.innerText()).includes('more'));
     assert.match(await text.innerText(), /mine/);
     assert.equal(await page.getByText('The zone was changed meanwhile', { exact: false }).count(), 0);
-    await page.context().close();
   });
 });

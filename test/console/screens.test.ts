@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
-import { assertFits, assertSound, ConsoleBrowser, type Visit } from '../support/console.js';
+import { assertFits, assertSoundInBoth, ConsoleBrowser, goTo, type Visit, wear } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
+import { LocalServer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { assertTabOrder } from '../support/tab-order.js';
 import { startWorld, type World } from '../support/world.js';
@@ -29,28 +29,22 @@ describeUnless(noChromium || noPowerdns)('every screen', () => {
     await world?.stop();
   });
 
-  /** Wears another scheme, as when that of the system changes. */
-  const wear = async (page: Page, scheme: 'light' | 'dark') => {
-    await page.emulateMedia({ colorScheme: scheme });
-    await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
-    // colours that are on their way are no contrast yet
-    await page.evaluate(`Promise.all(document.getAnimations().map((one) =>
-      one.effect.getComputedTiming().endTime < Infinity ? one.finished.catch(() => undefined) : undefined)).then(() => undefined)`);
-  };
-  const look = async (visit: Visit, { name, path, heading, before }: Shown) => {
+  const look = async (visit: Visit, { name, path, heading, before, stranger }: Shown) => {
     const { page } = visit;
     await page.setViewportSize({ width: WIDE, height: 800 });
-    await page.goto(world.server.url + path(world));
+    await wear(page, 'light');
+    if (stranger) await page.goto(new URL(path(world), page.url()).href);
+    else await goTo(page, path(world));
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
     await before?.(page, world);
-    for (const scheme of ['light', 'dark'] as const) {
-      await wear(page, scheme);
+    await assertSoundInBoth(visit, async (scheme) => {
       if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}-${scheme}.png`) });
-      await assertSound(visit);
-    }
-    await assertTabOrder(page);
+    });
+    await assertTabOrder(page, stranger || name === 'overview' ? 'document' : '#main');
     await page.setViewportSize({ width: NARROW, height: 800 });
+    // as it is when it is opened
+    if (PICTURES) await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)');
     for (const scheme of PICTURES ? (['dark', 'light'] as const) : []) {
       await wear(page, scheme);
       await page.screenshot({ path: join(PICTURES as string, 'narrow', `${name}-${scheme}.png`) });
@@ -58,13 +52,26 @@ describeUnless(noChromium || noPowerdns)('every screen', () => {
     await assertFits(visit);
   };
 
-  let stranger: Visit;
+  let signedOut: Visit;
   let signedIn: Visit;
   beforeAll(async () => {
-    stranger = await browser.open('/sign-in');
+    signedOut = await browser.open('/sign-in');
     signedIn = await browser.openAs('/');
   });
   for (const shown of SHOWN)
     it(`is sound in both schemes, used by keyboard alone, and no wider than a narrow window: ${shown.name}`, () =>
-      look(shown.stranger ? stranger : signedIn, shown));
+      look(shown.stranger ? signedOut : signedIn, shown));
+
+  // last: two services in one process share what knows sessions
+  it('is sound in both schemes, used by keyboard alone, and no wider than a narrow window: setup', async () => {
+    const server = await LocalServer.start();
+    const fresh = await ConsoleBrowser.start(server.url);
+    try {
+      const visit = await fresh.open('/');
+      await look(visit, { name: 'setup', path: () => '/setup', heading: 'Set up Zoneward', stranger: true });
+    } finally {
+      await fresh.stop();
+      await server.stop();
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noChromium } from '../support/chromium.js';
-import { assertSound, ConsoleBrowser, signIn } from '../support/console.js';
+import { assertSound, assertSoundInBoth, ConsoleBrowser, signIn } from '../support/console.js';
 import { ServerProcess, type Service, startProcess, startService } from '../support/server.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
@@ -18,41 +18,41 @@ describeUnless(noChromium)('the frame of the console', () => {
     domain = await addDomain(service.admin, account, 'harbour.example', true);
     browser = await ConsoleBrowser.start(service.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await service?.stop();
   });
 
-  for (const scheme of ['light', 'dark'] as const)
-    it(`is sound with each of its parts open, in the ${scheme} scheme`, async () => {
-      const visit = await browser.openAs('/domains', undefined, { scheme });
-      const { page } = visit;
-      await page.getByRole('heading', { name: 'Domains', level: 1 }).waitFor();
-      await assertSound(visit);
-      await page.getByRole('button', { name: /your menu/ }).click();
-      await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
-      await assertSound(visit);
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Go to' }).fill('harbour');
-      await page.getByRole('option', { name: /harbour\.example/ }).waitFor();
-      await assertSound(visit);
-      await page.keyboard.press('Escape');
-      await page.getByRole('combobox', { name: 'Go to' }).waitFor({ state: 'detached' });
-      await page.keyboard.press('?');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
-      await assertSound(visit);
-      await page.keyboard.press('Escape');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
-      await page.keyboard.press('c');
-      await page.getByRole('complementary', { name: 'API calls of this screen' }).waitFor();
-      await assertSound(visit);
-    });
+  it('is sound with each of its parts open, in both schemes', async () => {
+    const visit = await browser.openAs('/domains');
+    const { page } = visit;
+    await page.getByRole('heading', { name: 'Domains', level: 1 }).waitFor();
+    await assertSoundInBoth(visit);
+    await page.getByRole('button', { name: /your menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    await assertSoundInBoth(visit);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('harbour');
+    await page.getByRole('option', { name: /harbour\.example/ }).waitFor();
+    await assertSoundInBoth(visit);
+    await page.keyboard.press('Escape');
+    await page.getByRole('combobox', { name: 'Go to' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await assertSoundInBoth(visit);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('c');
+    await page.getByRole('complementary', { name: 'API calls of this screen' }).waitFor();
+    await assertSoundInBoth(visit);
+  });
 
   it('is a drawer at 320 pixels, with all places in it', async () => {
-    const visit = await browser.openAs('/', undefined, { width: 320 });
+    const visit = await browser.openAs('/teams', undefined, { width: 320 });
     const { page } = visit;
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
     await assertSound(visit);
     await page.getByRole('button', { name: 'Places' }).click();
     const drawer = page.getByRole('dialog', { name: 'Places' });
@@ -64,9 +64,9 @@ describeUnless(noChromium)('the frame of the console', () => {
   });
 
   it('goes anywhere by keys, and is silent while somebody types', async () => {
-    const { page } = await browser.openAs('/');
+    const { page } = await browser.openAs('/teams');
     const at = (name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
-    await at('Overview');
+    await at('Teams');
     await page.keyboard.press('g');
     await page.keyboard.press('t');
     await at('API tokens');
@@ -112,11 +112,20 @@ describeUnless(noChromium)('the frame of the console', () => {
     await next.page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
     assert.equal(await next.page.evaluate('document.documentElement.lang'), 'zh-Hans');
     assert.equal(await next.page.evaluate('document.documentElement.dataset.mantineColorScheme'), 'dark');
+    // loaded again, it is dark from the first moment
+    await next.page.addInitScript(`window.worn = [];
+      new MutationObserver(() => window.worn.push(document.documentElement.dataset.mantineColorScheme))
+        .observe(document, { subtree: true, attributeFilter: ['data-mantine-color-scheme'] });`);
+    await next.page.reload();
+    await next.page.getByRole('heading', { name: '概览', level: 1 }).waitFor();
+    const worn = (await next.page.evaluate('window.worn')) as string[];
+    assert.deepEqual([...new Set(worn)], ['dark']);
+    await next.page.context().close();
   });
 
   it('shows to users what is for them only', async () => {
     made(await service.admin.post('/api/users', { username: 'eve', password: PASSWORD }));
-    const { page } = await browser.openAs('/', { username: 'eve', password: PASSWORD });
+    const { page } = await browser.openAs('/teams', { username: 'eve', password: PASSWORD });
     const places = page.getByRole('navigation', { name: 'Places' });
     await places.getByRole('link', { name: 'Domains' }).waitFor();
     assert.deepEqual(await places.getByRole('link').allInnerTexts(), [
@@ -141,10 +150,10 @@ describeUnless(noChromium)('the frame of the console over a service that goes aw
   it('says so, and goes on by itself when it is there again', async () => {
     const service = await startProcess('sqlite');
     afterTest(() => service.stop());
-    const browser = await ConsoleBrowser.start(service.server.url);
+    const browser = await ConsoleBrowser.start(service.server.url, [], true);
     afterTest(() => browser.stop());
-    const { page } = await browser.openAs('/');
-    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const { page } = await browser.openAs('/teams');
+    await page.getByRole('heading', { name: 'Teams', level: 1 }).waitFor();
     // what is not loaded yet could not be opened
     const loaded = "performance.getEntriesByType('resource').some(({ name }) => /sign-in-dialog/.test(name))";
     await until('the rest is loaded', async () => Boolean(await page.evaluate(loaded)));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { noChromium } from '../support/chromium.js';
 import { assertSound, ConsoleBrowser } from '../support/console.js';
@@ -46,6 +46,7 @@ describeUnless(noChromium || noPowerdns)('the records of a zone', () => {
     made(await world.admin.post('/api/users', { ...BOB, role: 3 }));
     browser = await ConsoleBrowser.start(world.server.url);
   });
+  afterEach(() => browser?.leave());
   afterAll(async () => {
     await browser?.stop();
     await world?.stop();
@@ -160,7 +161,8 @@ describeUnless(noChromium || noPowerdns)('the records of a zone', () => {
     await row(page, /web-4.*1h/).waitFor();
     const bob = world.server.as(await world.server.login(BOB));
     done(await bob.delete('/api/auth/sessions/others'));
-    await button(page, 'See the difference').click();
+    // by no mouse, for the dialog to sign in may come by itself first
+    await button(page, 'See the difference').dispatchEvent('click');
     await page.getByLabel('Password', { exact: true }).fill(BOB.password);
     await button(page, 'Sign in').click();
     await button(page, 'Publish 1 change').click();

@@ -6,9 +6,11 @@ import type { Page } from 'playwright-core';
  * where the focus goes. Of a group of radio buttons one is reached, and what a grid, a menu or a list keeps for the
  * arrows has tabindex -1.
  */
-const WATCH = `(() => {
+const watchOf = (part: 'document' | '#main') => `(() => {
   const all = 'a[href], button, input, select, textarea, summary, [contenteditable=true], [tabindex]';
-  const root = [...document.querySelectorAll('[role=dialog][aria-modal=true]')].at(-1) ?? document;
+  const root = [...document.querySelectorAll('[role=dialog][aria-modal=true]')].at(-1)
+    ?? ${part === 'document' ? 'document' : `document.querySelector('${part}')`};
+  if (root.id) root.focus();
   const groups = new Set();
   const wanted = [...root.querySelectorAll(all)].filter((one) => {
     if (one.matches(':disabled, [type=hidden], [tabindex="-1"], [aria-hidden=true] *, [aria-hidden=true]')) return false;
@@ -50,12 +52,12 @@ interface Log {
   outside: string[];
 }
 
-/** Asserts that Tab reaches all of a page in its order, in sight, and goes round. */
-export async function assertTabOrder(page: Page): Promise<void> {
-  const presses = (await page.evaluate(WATCH)) as number;
+/** Asserts that Tab reaches all of a page, or of its main part, in its order, in sight, and goes round. */
+export async function assertTabOrder(page: Page, part: 'document' | '#main'): Promise<void> {
+  const presses = (await page.evaluate(watchOf(part))) as number;
   assert.ok(presses > 0);
   // where a dialog has the focus within already, one time round more is needed
-  for (let i = 0; i < presses + 6; i++) await page.keyboard.press('Tab');
+  await Promise.all(Array.from({ length: presses + 6 }, () => page.keyboard.press('Tab')));
   const log = (await page.evaluate('window.__tabs')) as Log;
   const missed = log.wanted.filter((_, i) => !log.reached.includes(i));
   assert.deepEqual(missed, [], 'not reached');

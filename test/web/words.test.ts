@@ -53,7 +53,8 @@ const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
  * areas.
  */
 function usedIn(text: string): string[][] {
-  const spaces = [...text.matchAll(/useTranslation\((?:\[?'(\w+)'[^)]*)?\)/g)].map(([, space]) => space ?? 'common');
+  const takes = text.matchAll(/useTranslation\((?:\[?'(\w+)'[^)]*)?\)|TFunction<'(\w+)'>/g);
+  const spaces = [...takes].map(([, space, given]) => space ?? given ?? 'common');
   const named = [...text.matchAll(/\bt\(\s*(?:'([^']+)'|`([^`$]*)\$\{)/g)].map(
     ([, whole, begin]) => whole ?? `${begin}*`,
   );

@@ -1,8 +1,10 @@
-// Before anything is drawn: the colour scheme that was chosen, so that no page flashes in the other one.
+// Before anything is drawn: the colour scheme that was chosen, or is that of the profile, so that no page flashes in the
+// other one.
 (() => {
   let chosen = 'auto';
   try {
-    chosen = localStorage.getItem('zoneward.scheme') || 'auto';
+    const [own, profile] = ['zoneward.scheme', 'zoneward.scheme-of-profile'].map((key) => localStorage.getItem(key));
+    chosen = own && own !== 'auto' ? own : profile || 'auto';
   } catch {
     // storage is refused: the system's scheme
   }

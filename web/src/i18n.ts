@@ -56,10 +56,10 @@ i18n.on('failedLoading', (language, namespace) => {
     setTimeout(() => void i18n.reloadResources([language], [namespace]), AGAIN_MS);
 });
 
-/** Loads the words of all areas in the language that is shown. */
-export const loadAllWords = (): Promise<void> =>
-  i18n.loadNamespaces(
-    Object.keys(files).flatMap((file) => new RegExp(`/${i18n.language}/(\\w+)\\.json$`).exec(file)?.[1] ?? []),
+/** Loads the files of words of all areas in the language that is shown. What is drawn is not drawn again for them. */
+export const loadAllWords = (): Promise<unknown> =>
+  Promise.allSettled(
+    Object.entries(files).flatMap(([file, load]) => (file.startsWith(`./locales/${i18n.language}/`) ? [load()] : [])),
   );
 
 i18n.on('languageChanged', (language) => {

@@ -30,7 +30,7 @@ export const STALE: Record<keyof Events, string[]> = {
   'job.progress': [],
   'job.done': ['/api/system/jobs', '/api/dashboard'],
   'job.failed': ['/api/system/jobs', '/api/dashboard'],
-  'settings.changed': ['/api/settings', '/api/site', '/api/bootstrap'],
+  'settings.changed': ['/api/settings', '/api/doors', '/api/site', '/api/bootstrap'],
   reset: ['/api'],
 };
 

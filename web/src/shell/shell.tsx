@@ -7,7 +7,7 @@ import { forgetCalls } from '~/api/calls';
 import { useEventStream } from '~/api/events';
 import { Loading } from '~/components/state-block';
 import { loadAllWords } from '~/i18n';
-import { showScheme } from '~/scheme';
+import { showSchemeOfProfile } from '~/scheme';
 import { useEnded } from '~/session/ended';
 import { useBootstrap } from '~/session/session';
 import { Banner } from './banner';
@@ -36,10 +36,14 @@ const Notices = lazy(PARTS.notices);
 
 const QUIET_MS = 2000;
 
+/** Whether the browser was told to load no more than is needed, which not all browsers can be. */
+const savesData = (): boolean => (navigator as { connection?: { saveData?: boolean } }).connection?.saveData ?? false;
+
 /** Loads the rest while nothing else is to be done: it is there when the network, or the service, is not. */
 function useLoadedAhead(): void {
   const router = useRouter();
   useEffect(() => {
+    if (savesData()) return;
     const timer = setTimeout(async () => {
       await loadAllWords();
       for (const load of Object.values(PARTS)) await load().catch(() => undefined);
@@ -51,11 +55,9 @@ function useLoadedAhead(): void {
 
 /** The scheme of the profile, unless another one was chosen in this browser. */
 function useScheme(theme: 'auto' | 'light' | 'dark'): void {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { setColorScheme } = useMantineColorScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the page is opened
-  useEffect(() => {
-    if (colorScheme === 'auto' && theme !== 'auto') showScheme(() => setColorScheme(theme));
-  }, []);
+  useEffect(() => showSchemeOfProfile(theme, setColorScheme), []);
 }
 
 /** The frame of all screens: navigation, bar, banners, dialogs. */

@@ -1,9 +1,12 @@
-import { Anchor, Code, Group, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { BASE } from '~/api/client';
+import { $api } from '~/api/query';
 import { AppLink } from '~/components/app-link';
-import { Copy } from '~/components/copy';
 import { Screen, Section } from '~/components/screen';
+import { Loaded } from '~/components/state-block';
+import { DoorSection } from './door-section';
+import { Snippet } from './snippet';
 
 const AUTH = '-H "Authorization: Bearer $ZONEWARD_TOKEN"';
 const JSON_TYPE = '-H "Content-Type: application/json"';
@@ -17,39 +20,37 @@ const snippetsAt = (base: string) => ({
   ${base}/api/domains/example.com/records`,
 });
 
-/** Ways in for other programs: what works today is the API, with a token. */
+/** Ways in for other programs: the doors that the service lists, and the API itself. */
 export function DoorsScreen() {
   const { t } = useTranslation('doors');
+  const doors = $api.useQuery('get', '/api/doors');
   return (
     <Screen title={t('title')} about={t('about')}>
+      <Text fz="sm" maw="70ch">
+        {t('tokenText')}{' '}
+        <AppLink to="/tokens" search={{ token: 'new' }} fz="sm" underline="always">
+          {t('makeToken')}
+        </AppLink>
+      </Text>
+      <Loaded query={doors} lines={12}>
+        {(list) => list.map((door) => <DoorSection key={door.key} door={door} />)}
+      </Loaded>
       <Section title={t('api')}>
-        <Text fz="sm" maw="70ch">
-          {t('apiText')}{' '}
-          <AppLink to="/tokens" search={{ token: 'new' }} fz="sm" underline="always">
-            {t('makeToken')}
-          </AppLink>
-        </Text>
-        <Text fz="sm" maw="70ch" mt="sm">
-          {t('description')}{' '}
+        <Text fz="sm" maw="70ch" mb="sm">
+          {t('apiText')} {t('description')}{' '}
           <Anchor href={`${BASE}/api/docs`} target="_blank" rel="noopener" fz="sm" underline="always">
             {BASE}/api/docs
           </Anchor>
         </Text>
+        {Object.entries(snippetsAt(BASE)).map(([name, call]) => (
+          <div key={name}>
+            <Text fz="sm" mt="xs" mb={4}>
+              {t(`snippet.${name}`)}
+            </Text>
+            <Snippet text={call} label={t(`snippet.${name}`)} />
+          </div>
+        ))}
       </Section>
-      {Object.entries(snippetsAt(BASE)).map(([name, call]) => (
-        <Section key={name} title={t(`snippet.${name}`)}>
-          <Group gap="xs" wrap="nowrap" align="flex-start" maw={860}>
-            <Code
-              block
-              style={{ flex: 1, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
-              aria-label={t(`snippet.${name}`)}
-            >
-              {call}
-            </Code>
-            <Copy text={call} label={t('copyCall', { what: t(`snippet.${name}`) })} />
-          </Group>
-        </Section>
-      ))}
     </Screen>
   );
 }

@@ -1,9 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a grid of which only the rows in sight are there cannot be a table
 // biome-ignore-all lint/a11y/useFocusableInteractive: one row has the focus, not each cell
-import { ActionIcon } from '@mantine/core';
 import { IconArrowBackUp, IconPencil, IconTrash } from '@tabler/icons-react';
-import { type MouseEvent, memo } from 'react';
-import { useTranslation } from 'react-i18next';
+import type { TFunction } from 'i18next';
+import { type MouseEvent, memo, useState } from 'react';
 import { absoluteOf } from '~/components/time';
 import { changedFields, type Fields, fieldsOf, type RecordRow, shortTtl } from './fields';
 import type { Act } from './record-grid';
@@ -26,6 +25,10 @@ interface Props {
   /** the first one of its record set */
   isFirst: boolean;
   isReadOnly: boolean;
+  /** its buttons are there without a pointer above it */
+  hasActions: boolean;
+  t: TFunction<'zone'>;
+  language: string;
   onAct: (act: Act, index: number) => void;
   onFocus: (index: number) => void;
 }
@@ -33,29 +36,29 @@ interface Props {
 const MARKS = { create: '+', update: '~', delete: '−' };
 
 /** What is not as usual of a record, in words. */
-function useMore() {
-  const { t, i18n } = useTranslation('zone');
-  return (shown: Fields, row: RecordRow | undefined, edit: Edit | undefined): [string, 'warn' | 'off'][] => {
-    const more: [string, 'warn' | 'off'][] = [];
-    if (edit?.before && row && changedFields(edit.before, fieldsOf(row)).length) more.push([t('more.others'), 'warn']);
-    if (row?.pending) more.push([t('more.pending'), 'warn']);
-    if (row?.end_hold_reason) more.push([t('more.held'), 'warn']);
-    if (!shown.enabled) more.push([t('more.disabled'), 'off']);
-    if (shown.proxied) more.push([t('more.proxied'), 'off']);
-    if (row?.read_only) more.push([t('more.readOnly'), 'off']);
-    if (shown.weight !== null) more.push([t('more.weight', { weight: shown.weight }), 'off']);
-    if (shown.line && !['default', '0', '1'].includes(shown.line)) more.push([shown.line, 'off']);
-    if (shown.expires_at) more.push([t('more.ends', { at: absoluteOf(shown.expires_at, i18n.language) }), 'off']);
-    if (shown.remark) more.push([shown.remark, 'off']);
-    return more;
-  };
+function moreOf(t: Props['t'], language: string, shown: Fields, row: RecordRow | undefined, edit: Edit | undefined) {
+  const more: [string, 'warn' | 'off'][] = [];
+  if (edit?.before && row && changedFields(edit.before, fieldsOf(row)).length) more.push([t('more.others'), 'warn']);
+  if (row?.pending) more.push([t('more.pending'), 'warn']);
+  if (row?.end_hold_reason) more.push([t('more.held'), 'warn']);
+  if (!shown.enabled) more.push([t('more.disabled'), 'off']);
+  if (shown.proxied) more.push([t('more.proxied'), 'off']);
+  if (row?.read_only) more.push([t('more.readOnly'), 'off']);
+  if (shown.weight !== null) more.push([t('more.weight', { weight: shown.weight }), 'off']);
+  if (shown.line && !['default', '0', '1'].includes(shown.line)) more.push([shown.line, 'off']);
+  if (shown.expires_at) more.push([t('more.ends', { at: absoluteOf(shown.expires_at, language) }), 'off']);
+  if (shown.remark) more.push([shown.remark, 'off']);
+  return more;
 }
 
-/** One record, with what the tray makes of it. */
+/**
+ * One record, with what the tray makes of it. Where one scrolls, 20 of them begin in each frame: what only one row shows
+ * at a time, its buttons, is not there before, and the words come from the grid.
+ */
 export const GridRow = memo(function GridRow(props: Props) {
-  const { index, y, line, edit, isActive, isChosen, isFirst, isReadOnly, onAct, onFocus } = props;
-  const { t } = useTranslation('zone');
-  const moreOf = useMore();
+  const { index, y, line, edit, isActive, isChosen, isFirst, isReadOnly, hasActions, t, language, onAct, onFocus } =
+    props;
+  const [isHovered, setHovered] = useState(false);
   const shown = edit?.after ?? line ?? edit?.before;
   const op = edit && (edit.before ? (edit.after ? 'update' : 'delete') : 'create');
   const common = {
@@ -73,10 +76,9 @@ export const GridRow = memo(function GridRow(props: Props) {
       </div>
     );
   const icon = (act: Act, label: string, Icon: typeof IconPencil) => (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      size="sm"
+    <button
+      type="button"
+      className={classes.act}
       tabIndex={-1}
       aria-label={`${label}: ${shown.host} ${shown.type}`}
       title={label}
@@ -86,7 +88,7 @@ export const GridRow = memo(function GridRow(props: Props) {
       }}
     >
       <Icon size={15} stroke={1.6} />
-    </ActionIcon>
+    </button>
   );
   const mayWrite = !isReadOnly && !line?.read_only;
   return (
@@ -97,6 +99,8 @@ export const GridRow = memo(function GridRow(props: Props) {
       data-off={shown.enabled ? undefined : true}
       data-first={isFirst || undefined}
       aria-selected={isChosen}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
       onDoubleClick={() => onAct('edit', index)}
     >
       <div role="gridcell" data-column="mark">
@@ -131,13 +135,13 @@ export const GridRow = memo(function GridRow(props: Props) {
       </div>
       <div role="gridcell" data-column="more">
         <span className={classes.words}>
-          {moreOf(shown, line, edit).map(([word, is]) => (
+          {moreOf(t, language, shown, line, edit).map(([word, is]) => (
             <span key={word} data-is={is}>
               {word}
             </span>
           ))}
         </span>
-        {mayWrite && (
+        {mayWrite && (isActive || isHovered || hasActions) && (
           <span className={classes.actions}>
             {op !== 'delete' && icon('edit', t('act.edit'), IconPencil)}
             {edit ? icon('withdraw', t('act.withdraw'), IconArrowBackUp) : icon('delete', t('act.delete'), IconTrash)}

@@ -57,8 +57,9 @@ const KEYS: Record<string, Act> = {
 /** The records of a zone: only what is seen is there. One row has the focus; arrows move it. */
 export function RecordGrid(props: Props) {
   const { zone, head, edits, bySet, sort, onSort, chosen, open, form, act, chooseRange, isReadOnly } = props;
-  const { t } = useTranslation('zone');
+  const { t, i18n } = useTranslation('zone');
   const isNarrow = useMediaQuery('(max-width: 40em)', undefined, { getInitialValueInEffect: false });
+  const isTouched = useMediaQuery('(hover: none)', undefined, { getInitialValueInEffect: false });
   const height = isNarrow ? 54 : 32;
   const box = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(0);
@@ -230,6 +231,9 @@ export function RecordGrid(props: Props) {
               isChosen={line?.row !== undefined && chosen.has(line.row.id)}
               isFirst={!bySet || isFirst}
               isReadOnly={isReadOnly}
+              hasActions={isTouched}
+              t={t}
+              language={i18n.language}
               onAct={onAct}
               onFocus={onFocus}
             />

@@ -27,6 +27,11 @@ export function Progressing({ phase }: { phase: Extract<Phase, { is: 'applying' 
         </Status>
       </div>
       <Progress value={part ?? 100} animated={part === null} aria-label={t('publish.title.publishing')} />
+      {set?.state === 'unknown' && (
+        <Text fz="sm" c="var(--zw-warn)" role="alert">
+          {t('publish.unknown', { count: set.counts.unknown })}
+        </Text>
+      )}
       {set?.paused_until && (
         <Text fz="sm" c="var(--zw-warn)">
           {t('publish.paused')} <Time iso={set.paused_until} />
