@@ -28,9 +28,9 @@ export class Interrupted extends Error {}
 const REFUSED = [409003, 423001, 423002];
 
 /** The exit code of a failure that the service tells by its six digits. */
-export function exitOfCode(code: number, data: Record<string, unknown> = {}): number {
+export function exitOfCode(code: number, data: Record<string, unknown> | null = {}): number {
   const status = Math.floor(code / 1000);
-  if (data.reason === 'outcome_unknown' || data.applied === 'unknown' || data.retryable === true)
+  if (data?.reason === 'outcome_unknown' || data?.applied === 'unknown' || data?.retryable === true)
     return EXIT.unreachable;
   if (REFUSED.includes(code) || status === 401 || status === 403) return EXIT.refused;
   if ([409, 412, 428].includes(status)) return EXIT.conflict;
@@ -38,12 +38,33 @@ export function exitOfCode(code: number, data: Record<string, unknown> = {}): nu
   return EXIT.other;
 }
 
+interface Outcome {
+  ok: boolean;
+  error?: { code: number; msg?: string; data?: unknown } | null;
+}
+
+/** The changes of a list that were not made. */
+export const notMade = (outcomes: unknown): NonNullable<Outcome['error']>[] =>
+  ((outcomes ?? []) as Outcome[]).flatMap(({ ok, error }) => (ok || !error ? [] : [error]));
+
+/** The exit code of a list of which some changes were not made. */
+export function exitOfAll(errors: readonly { code: number; data?: unknown }[]): number {
+  const exits = errors.map(({ code, data }) => exitOfCode(code, data as Record<string, unknown>));
+  const worst = [EXIT.unreachable, EXIT.refused, EXIT.conflict].find((exit) => exits.includes(exit));
+  return worst ?? EXIT.other;
+}
+
+/** Of a list of changes: none of them was made. */
+const NONE_MADE = 422002;
+
 /** The exit code of whatever was thrown. */
 export function exitOf(error: unknown): number {
   if (error instanceof Failure) return error.exit;
   if (error instanceof Interrupted) return EXIT.interrupted;
   if (error instanceof Unreachable) return EXIT.unreachable;
-  return error instanceof ZonewardError ? exitOfCode(error.code, error.data) : EXIT.other;
+  if (!(error instanceof ZonewardError)) return EXIT.other;
+  if (error.code === NONE_MADE) return exitOfAll(notMade(error.data.outcomes));
+  return exitOfCode(error.code, error.data);
 }
 
 interface Guard {
@@ -70,6 +91,7 @@ function hintsOf(error: ZonewardError): string[] {
     const where = line === undefined ? path : `line ${line}${column === undefined ? '' : `, column ${column}`}`;
     return `${where}: ${message}`;
   });
+  for (const { code, msg } of notMade(error.data.outcomes)) hints.push(`${msg ?? 'not made'} (${code})`);
   for (const { key, text } of guards) hints.push(`${key}: ${text}`);
   if (guards.length) hints.push(`if that is meant: --force ${guards.map(({ key }) => key).join()}`);
   for (const { host, type } of differences) hints.push(`changed meanwhile: ${host} ${type}`);

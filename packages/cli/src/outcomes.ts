@@ -1,5 +1,5 @@
 import type { Answer, Outcome, Schemas } from '@zoneward/client';
-import { EXIT, exitOfCode } from './failures.js';
+import { EXIT, exitOfAll, notMade } from './failures.js';
 import { harmless, painted, print, printJson, say, table } from './output.js';
 import { type Session, signal } from './session.js';
 
@@ -14,13 +14,6 @@ export function published({ json }: Session, report: Schemas['PropagationView'])
     );
   }
   return report.verdict === 'published' ? EXIT.done : EXIT.differences;
-}
-
-/** The worst that became of some changes. @param codes of their failures */
-function worst(codes: { code: number; data?: Record<string, unknown> }[]): number {
-  const exits = codes.map(({ code, data }) => exitOfCode(code, data));
-  for (const exit of [EXIT.unreachable, EXIT.refused, EXIT.conflict]) if (exits.includes(exit)) return exit;
-  return EXIT.other;
 }
 
 const ENDED_DOMAIN: Record<string, number> = {
@@ -42,12 +35,12 @@ export function tellMany({ json }: Session, many: Pick<Schemas['PlanGroupView'],
 function tellDone(session: Session, zone: string, state: string, result: unknown, done: string): number {
   if (session.json) printJson(result);
   const { outcomes, change_set_id: id } = (result ?? {}) as Partial<Schemas['BatchResult']>;
-  const failed = (outcomes ?? []).filter(({ ok }) => !ok);
-  for (const { error } of failed) say(`not made: ${harmless(error?.msg ?? '')} (${error?.code})`);
+  const failed = notMade(outcomes);
+  for (const { code, msg } of failed) say(`not made: ${harmless(msg ?? '')} (${code})`);
   if (!session.json && state === 'done')
     say(id ? `${done}; taken back by: zoneward undo ${harmless(zone)} ${id}` : done);
   if (state === 'done') return EXIT.done;
-  return worst(failed.map(({ error }) => ({ code: error?.code ?? 0, data: error?.data as Record<string, unknown> })));
+  return exitOfAll(failed);
 }
 
 async function follow(session: Session, zone: string, id: number): Promise<number> {
@@ -57,7 +50,7 @@ async function follow(session: Session, zone: string, id: number): Promise<numbe
   const { applied, failed, unknown, not_tried } = set.counts;
   say(`${applied} applied, ${failed} failed, ${unknown} unknown, ${not_tried} not tried`);
   if (!failed && !not_tried) return EXIT.done;
-  return worst(set.changes.flatMap(({ error }) => (error ? [{ code: error.code }] : [])));
+  return exitOfAll(set.changes.flatMap(({ error }) => error ?? []));
 }
 
 /** Tells what an outcome is, and waits where it goes on. @returns the exit code */
