@@ -127,6 +127,8 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual((await values('planned')).sort(), ['192.0.2.10', '192.0.2.11']);
       await ok('plan example.com a.zone');
       assert.match(await ok('plan example.com a.zone --markdown'), /no changes/);
+      await ok(`plan example.com a.zone --expect ${plan.digest}`);
+      writeFileSync(at('a.zone'), 'planned 300 IN A 192.0.2.12\n');
       await fails(`plan example.com a.zone --expect ${plan.digest}`, 5, /another plan than the one/);
       await fails(`apply ${plan.id}`, 5, /409001 plan_ended/);
     });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { EXIT, Failure } from './failures.js';
+import { EXIT } from './exits.js';
+import { Failure } from './failures.js';
 import { ending } from './options.js';
 import { print } from './output.js';
 import { sessionOf, signal } from './session.js';

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
 import { completionCommands } from './completion.js';
-import { EXIT, exitOf, Failure, wordsOf } from './failures.js';
+import { EXIT } from './exits.js';
+import { exitOf, Failure, wordsOf } from './failures.js';
 import { ending } from './options.js';
 import { harmlessLines, say } from './output.js';
 import { planCommands } from './plans.js';

@@ -1,5 +1,6 @@
 import type { Answer, Outcome, Schemas } from '@zoneward/client';
-import { EXIT, exitOfAll, notMade } from './failures.js';
+import { EXIT } from './exits.js';
+import { exitOfAll, notMade } from './failures.js';
 import { harmless, painted, print, printJson, say, table } from './output.js';
 import { type Session, signal } from './session.js';
 

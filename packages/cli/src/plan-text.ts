@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Schemas } from '@zoneward/client';
-import { EXIT } from './failures.js';
+import { EXIT } from './exits.js';
 import { type Colour, harmless, painted, print, printJson } from './output.js';
 import type { Session } from './session.js';
 

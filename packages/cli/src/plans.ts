@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Schemas } from '@zoneward/client';
 import { type Command, Option } from 'commander';
-import { EXIT, Failure } from './failures.js';
+import { EXIT } from './exits.js';
+import { Failure } from './failures.js';
 import { ending, list, secondsOf, type Writing, wholeNumber, writing } from './options.js';
 import { settle, tellMany } from './outcomes.js';
 import { harmless, print, say } from './output.js';
@@ -63,22 +64,25 @@ const bounds = ({ sync, types, hosts, comment }: Source): Schemas['PlanInput'] =
 interface PlanOptions extends Source {
   markdown?: boolean;
   expect?: string;
+  digest?: string;
 }
 
 async function plan(zone: string, file: string | undefined, options: PlanOptions, command: Command): Promise<number> {
   const session = sessionOf(command);
   const made = await makePlan(session, zone, { ...(await sourceOf(session, file, options)), ...bounds(options) });
   const { id, guards } = made;
-  const exit = isEmpty(made) ? EXIT.done : EXIT.differences;
+  const digest = digestOf(made);
+  if (options.digest !== undefined) writeFileSync(options.digest, digest);
   if (options.markdown && id !== null)
     print(await session.zoneward.text('/api/plans/{id}', 'text/markdown', { path: { id }, signal }));
   else if (options.markdown) print(`\`${made.domain}\`: no changes.`);
   else printPlan(session, made);
-  if (options.expect !== undefined && digestOf(made) !== options.expect)
+  if (isEmpty(made)) return EXIT.done;
+  if (options.expect !== undefined && digest !== options.expect)
     throw new Failure('it is another plan than the one that is expected: look at it, and decide again', EXIT.conflict);
   const force = guards.filter(({ mode }) => mode === 'force').map(({ key }) => key);
   if (id !== null) say(`to apply it: zoneward apply ${id}${force.length ? ` --force ${force.join()}` : ''}`);
-  return exit;
+  return EXIT.differences;
 }
 
 interface ApplyOptions extends Writing {
@@ -166,7 +170,8 @@ export function planCommands(program: Command): void {
     .option('--from-zone <zone>', 'lead to the records of another zone')
     .option('--drift', 'take back what was changed at the provider')
     .option('--markdown', 'as a pull request shows it')
-    .option('--expect <digest>', 'exit 5 where it is another plan than this one (`digest` of --json)')
+    .option('--digest <file>', 'write there what tells this plan from others, for --expect')
+    .option('--expect <digest>', 'exit 5 where it changes something else than the plan with this digest')
     .action(ending(plan));
   writing(program.command('apply'))
     .argument('<plan>', 'its number', wholeNumber)

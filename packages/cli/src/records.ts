@@ -1,6 +1,7 @@
 import { type Answer, preferPublished, type Schemas } from '@zoneward/client';
 import type { Command } from 'commander';
-import { EXIT, Failure } from './failures.js';
+import { EXIT } from './exits.js';
+import { Failure } from './failures.js';
 import { ending, PUBLISHED, secondsOf, type Writing, wholeNumber, writing } from './options.js';
 import { finish, published } from './outcomes.js';
 import { print, printJson, say, table } from './output.js';

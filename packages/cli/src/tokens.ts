@@ -1,6 +1,7 @@
 import { type Schemas, type Zoneward, ZonewardError } from '@zoneward/client';
 import type { Command } from 'commander';
-import { EXIT, Failure } from './failures.js';
+import { EXIT } from './exits.js';
+import { Failure } from './failures.js';
 import { ending, list, wholeNumber } from './options.js';
 import { harmless, print, printJson, say, table } from './output.js';
 import { askSecretly, type Common, connect, forget, keep, profileOf, sessionOf, signal } from './session.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Schemas } from '@zoneward/client';
 import { type Command, Option } from 'commander';
-import { EXIT } from './failures.js';
+import { EXIT } from './exits.js';
 import { ending, wholeNumber } from './options.js';
 import { harmless, print, printJson, say, table } from './output.js';
 import { recordTable } from './records.js';
