@@ -4,7 +4,7 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 
 const DESCRIPTION = new URL('../docs/openapi.json', import.meta.url);
 
-/** Writes them where they are not what the description says: a compiler that reads the file must not find half of it. */
+/** Writes them where they are not as described: a compiler that reads the file meanwhile must not find half of it. */
 export async function writeApiTypes(file) {
   const description = JSON.parse(readFileSync(DESCRIPTION, 'utf8'));
   const schema = astToString(await openapiTypescript(description, { defaultNonNullable: false }));

@@ -94,6 +94,7 @@ for (const { kind, skip } of databases('one'))
         asked = [];
       });
       afterAll(async () => {
+        forge?.closeAllConnections();
         await new Promise((closed) => forge?.close(closed));
         await service?.stop();
         rmSync(folder, { recursive: true, force: true });
