@@ -46,6 +46,27 @@ module.exports = {
       from: { path: '^src/dns/' },
       to: { path: 'node_modules/(@nestjs|typeorm|undici)' },
     },
+    {
+      name: 'clients-know-the-service-by-its-description',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^(src|web|test|scripts)/' },
+    },
+    { name: 'nothing-leans-on-the-clients', severity: 'error', from: { path: '^src/' }, to: { path: '^packages/' } },
+    {
+      name: 'the-client-needs-nothing',
+      comment: 'it runs in browsers, and is installed without anything else',
+      severity: 'error',
+      from: { path: '^packages/client/src/' },
+      to: { pathNot: '^packages/client/src/' },
+    },
+    {
+      name: 'only-the-mcp-server-knows-its-protocol',
+      comment: 'all other commands start without reading it',
+      severity: 'error',
+      from: { path: '^packages/cli/src/', pathNot: '^packages/cli/src/mcp\\.ts$' },
+      to: { path: 'node_modules/(@modelcontextprotocol|zod)/' },
+    },
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },

@@ -1,4 +1,6 @@
-// Builds what is not built or older than its sources: the service, the console. An image without sources runs as built.
+// Builds what is not built or older than its sources: the service, the console, and where it is asked for the clients.
+// An image without sources runs as built.
+//   node scripts/build-when-needed.mjs [clients]
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 
@@ -21,6 +23,18 @@ const PARTS = [
     ],
   },
 ];
+if (process.argv.includes('clients'))
+  PARTS.push({
+    script: 'build:clients',
+    stamp: 'packages/.built',
+    sources: [
+      'packages/client/src',
+      'packages/cli/src',
+      'packages/cli/scripts',
+      'package-lock.json',
+      'docs/openapi.json',
+    ],
+  });
 const newest = (path) =>
   statSync(path).isDirectory()
     ? Math.max(...readdirSync(path).map((name) => newest(`${path}/${name}`)))

@@ -43,7 +43,7 @@ const CORS = {
   allowedHeaders: [
     'Authorization',
     'Content-Type',
-    ...['If-Match', 'If-None-Match', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
+    ...['If-Match', 'If-None-Match', 'Idempotency-Key', 'Last-Event-ID', 'Prefer', 'X-Request-Id'],
   ],
   exposedHeaders: [
     'Allow',
@@ -51,7 +51,9 @@ const CORS = {
     'Idempotent-Replayed',
     'Link',
     'Location',
+    'Preference-Applied',
     'Retry-After',
+    'Warning-Guard',
     'X-Request-Id',
     'X-Total-Count',
   ],

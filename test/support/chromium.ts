@@ -4,7 +4,7 @@ import { missing } from './bind.js';
 
 // the one without windows does the same in two thirds of the time
 const SHELL = '/usr/bin/chromium-headless-shell';
-const PROGRAM = process.env.CHROMIUM ?? (existsSync(SHELL) ? SHELL : '/usr/bin/chromium');
+export const PROGRAM = process.env.CHROMIUM ?? (existsSync(SHELL) ? SHELL : '/usr/bin/chromium');
 const QUIET = ['--disable-gpu', '--disable-quic', '--no-first-run'];
 const ALONE = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 

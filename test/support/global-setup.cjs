@@ -35,7 +35,7 @@ const PROBES = {
 };
 
 module.exports = async () => {
-  const { status } = spawnSync(process.execPath, ['scripts/build-when-needed.mjs'], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['scripts/build-when-needed.mjs', 'clients'], { stdio: 'inherit' });
   if (status !== 0) throw new Error('the tests run the built service, and the build failed');
   if (existsSync(MEMORY) && free(MEMORY) > ROOM) process.env.TMPDIR ??= MEMORY;
   process.env.TEST_DATABASES ??= KINDS.join(',');

@@ -44,7 +44,7 @@ describe('the Dockerfile', () => {
 
   it('runs scripts of the package, and the service as npm run start:prod does', () => {
     const run = all('RUN').flatMap((words) => [...words.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name));
-    assert.deepEqual(run, ['build']);
+    assert.deepEqual(run, ['build:service', 'build:console']);
     for (const name of run) assert.ok(scripts[name as string]);
     assert.equal(`exec ${command.join(' ')}`, scripts['start:prod']);
     assert.ok(here(command[1] as string), 'what is built has it');
