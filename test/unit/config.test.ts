@@ -18,6 +18,8 @@ const GOOD: [string, string, unknown][] = [
   ['PORT', ' 443 ', { port: 443 }],
   ['PORT', '', { port: 3000 }],
   ['HOST', '::1', { host: '::1' }],
+  ['DNS_HOST', '::1', { dns: { host: '::1', port: null } }],
+  ['DNS_PORT', '53', { dns: { host: null, port: 53 } }],
   ['BASE_URL', 'https://dns.example.com', { baseUrl: 'https://dns.example.com', basePath: '' }],
   ['BASE_URL', 'https://example.com/tools/dns//', { baseUrl: 'https://example.com/tools/dns', basePath: '/tools/dns' }],
   ['DATA_DIR', '/srv/zones', { dataDir: '/srv/zones', zoneFiles: { root: '/srv/zones/zones', reloadCommand: null } }],
@@ -127,6 +129,7 @@ describe('configuration', () => {
     assert.deepEqual(parseConfig({}), {
       port: 3000,
       host: '0.0.0.0',
+      dns: { host: null, port: null },
       corsOrigins: [],
       baseUrl: null,
       basePath: '',

@@ -310,7 +310,7 @@ describe('the Helm chart', () => {
     assert.deepEqual(names.sort(), variables);
     const values = defaults();
     for (const name of Object.keys(values.env)) values.env[name] = `"${name}": yes # {{ }}`;
-    values.env.METRICS_PORT = '9464';
+    Object.assign(values.env, { METRICS_PORT: '9464', DNS_PORT: '5353' });
     const list = documents(values).deployment.spec.template.spec.containers[0].env;
     for (const name of Object.keys(values.env)) {
       assert.equal(list.find((one: { name: string }) => one.name === name).value, values.env[name]);
@@ -361,7 +361,7 @@ describe('the Helm chart', () => {
       return [ports.map((port: { containerPort: number }) => port.containerPort), service.spec.ports.length];
     };
     assert.deepEqual(ports(), [[3000], 1]);
-    values.env.METRICS_PORT = '9464';
+    Object.assign(values.env, { METRICS_PORT: '9464', DNS_PORT: '5353' });
     assert.deepEqual(ports(), [[3000, 9464], 2]);
     assert.equal(documents(values).service.spec.ports[1].targetPort, 'metrics');
   });
