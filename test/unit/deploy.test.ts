@@ -353,7 +353,7 @@ describe('the Helm chart', () => {
     assert.deepEqual([budget.spec.maxUnavailable, budget.spec.selector.matchLabels], [1, metadata.labels]);
   });
 
-  it('opens a port of the metrics where there is one', () => {
+  it('opens the ports of the metrics and of DNS messages where there are such', () => {
     const values = defaults();
     const ports = () => {
       const { deployment, service } = documents(values);
@@ -362,8 +362,9 @@ describe('the Helm chart', () => {
     };
     assert.deepEqual(ports(), [[3000], 1]);
     Object.assign(values.env, { METRICS_PORT: '9464', DNS_PORT: '5353' });
-    assert.deepEqual(ports(), [[3000, 9464], 2]);
-    assert.equal(documents(values).service.spec.ports[1].targetPort, 'metrics');
+    assert.deepEqual(ports(), [[3000, 5353, 5353, 9464], 4]);
+    const targets = documents(values).service.spec.ports.map((port: { targetPort: string }) => port.targetPort);
+    assert.deepEqual(targets, ['http', 'dns', 'dns-tcp', 'metrics']);
   });
 
   it('renders the other ways: no volume, a Secret of theirs, an ingress with TLS', () => {

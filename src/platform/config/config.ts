@@ -221,7 +221,10 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   const config: Config = {
     port: read('PORT', 3000, whole(0, 65535)),
     host: read('HOST', '0.0.0.0', text),
-    dns: { host: read<string | null>('DNS_HOST', null, address), port: read<number | null>('DNS_PORT', null, whole(1, 65535)) },
+    dns: {
+      host: read<string | null>('DNS_HOST', null, address),
+      port: read<number | null>('DNS_PORT', null, whole(1, 65535)),
+    },
     baseUrl,
     basePath: baseUrl ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '',
     dataDir,
