@@ -310,7 +310,7 @@ describe('the Helm chart', () => {
     assert.deepEqual(names.sort(), variables);
     const values = defaults();
     for (const name of Object.keys(values.env)) values.env[name] = `"${name}": yes # {{ }}`;
-    Object.assign(values.env, { METRICS_PORT: '9464', POWERDNS_PORT: '8081' });
+    Object.assign(values.env, { METRICS_PORT: '9464', POWERDNS_PORT: '8081', DNS_PORT: '5353' });
     const list = documents(values).deployment.spec.template.spec.containers[0].env;
     for (const name of Object.keys(values.env)) {
       assert.equal(list.find((one: { name: string }) => one.name === name).value, values.env[name]);
@@ -353,7 +353,7 @@ describe('the Helm chart', () => {
     assert.deepEqual([budget.spec.maxUnavailable, budget.spec.selector.matchLabels], [1, metadata.labels]);
   });
 
-  it('opens ports of the metrics and of the door powerdns where there are such', () => {
+  it('opens the ports of the metrics, of the door powerdns and of DNS messages where there are such', () => {
     const values = defaults();
     const ports = () => {
       const { deployment, service } = documents(values);
@@ -361,10 +361,10 @@ describe('the Helm chart', () => {
       return [ports.map((port: { containerPort: number }) => port.containerPort), service.spec.ports.length];
     };
     assert.deepEqual(ports(), [[3000], 1]);
-    Object.assign(values.env, { METRICS_PORT: '9464', POWERDNS_PORT: '8081' });
-    assert.deepEqual(ports(), [[3000, 9464, 8081], 3]);
+    Object.assign(values.env, { METRICS_PORT: '9464', POWERDNS_PORT: '8081', DNS_PORT: '5353' });
+    assert.deepEqual(ports(), [[3000, 5353, 5353, 9464, 8081], 5]);
     const targets = documents(values).service.spec.ports.map((port: { targetPort: string }) => port.targetPort);
-    assert.deepEqual(targets, ['http', 'metrics', 'powerdns']);
+    assert.deepEqual(targets, ['http', 'dns', 'dns-tcp', 'metrics', 'powerdns']);
   });
 
   it('renders the other ways: no volume, a Secret of theirs, an ingress with TLS', () => {

@@ -174,7 +174,7 @@ describe('messages', () => {
     assert.equal(message.toString('hex'), expected);
     const read = decode(message);
     assert.equal(read.opcode, OPCODE.UPDATE);
-    assert.deepEqual(read.question, [{ name: 'example.com.', type: TYPE.SOA }]);
+    assert.deepEqual(read.question, [{ name: 'example.com.', type: TYPE.SOA, class: CLASS.IN }]);
     const [update] = read.sections[1];
     assert.ok(update);
     assert.deepEqual([update.name, update.ttl, textOf(update)], ['a.example.com.', 60, '192.0.2.1']);

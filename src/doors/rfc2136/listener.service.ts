@@ -47,7 +47,8 @@ export class DnsListener implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** @throws StartRefused */
   async onApplicationBootstrap(): Promise<void> {
-    const { port, host } = this.config.dns;
+    const { port } = this.config.dns;
+    const host = this.config.dns.host ?? this.config.host;
     if (port === null) return;
     const udp = udpFor(host);
     const tcp = createServer({ noDelay: true }, (socket) => void this.connection(socket));

@@ -28,8 +28,8 @@ export interface Config {
   host: string;
   /** Port at which the door `powerdns` is the root; null: none. */
   powerdnsPort: number | null;
-  /** The listener for DNS messages (RFC 2136), UDP and TCP; null port: none. */
-  dns: { host: string; port: number | null };
+  /** The listener for DNS messages (RFC 2136), UDP and TCP; null: that of HTTP, and none. */
+  dns: { host: string | null; port: number | null };
   /** Origins whose pages may call the API from a browser, besides its own. */
   corsOrigins: string[];
   /** Public URL of the service without trailing slash; null: the host of each request is used. */
@@ -220,12 +220,14 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     OTEL_EXPORTER_OTLP_HEADERS: read('OTEL_EXPORTER_OTLP_HEADERS', '', text),
     OTEL_SERVICE_NAME: read('OTEL_SERVICE_NAME', 'zoneward', text),
   };
-  const host = read('HOST', '0.0.0.0', text);
   const config: Config = {
     port: read('PORT', 3000, whole(0, 65535)),
-    host,
+    host: read('HOST', '0.0.0.0', text),
     powerdnsPort: read<number | null>('POWERDNS_PORT', null, whole(1, 65535)),
-    dns: { host: read('DNS_HOST', host, address), port: read<number | null>('DNS_PORT', null, whole(1, 65535)) },
+    dns: {
+      host: read<string | null>('DNS_HOST', null, address),
+      port: read<number | null>('DNS_PORT', null, whole(1, 65535)),
+    },
     baseUrl,
     basePath: baseUrl ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '',
     dataDir,
@@ -315,7 +317,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       ),
     },
   };
-  if (config.dns.port !== null && !isIP(config.dns.host))
+  if (config.dns.port !== null && !isIP(config.dns.host ?? config.host))
     problems.push('DNS_PORT needs DNS_HOST, since HOST is no address');
   config.misspelt = misspelt(Object.keys(env), [...known]);
   if (config.checkers.length && !config.checkerSecret) problems.push('CHECKERS need CHECKER_SECRET, the same at all');
