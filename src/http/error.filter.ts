@@ -39,6 +39,7 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (pointsNowhere(error)) return errors.conflict('changed_meanwhile');
   const { type, status } = error as { type?: string; status?: number };
   if (type === 'entity.too.large') return errors.tooLarge();
+  if (type === 'entity.too.deep') return errors.field('body', 'is nested too deeply');
   if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');
   if (typeof type === 'string' && status && status < 500) return errors.field('body', 'cannot be read');
   if (error instanceof NotFoundException) return unhandled(request);

@@ -45,6 +45,16 @@ describe('HTTP', () => {
       ['JSON that is no object', 'POST', '/api/tokens', '"text"', JSON_TYPE, 400, 400001],
       ['an array', 'POST', '/api/tokens', '[]', JSON_TYPE, 400, 400001],
       ['an array of good bodies', 'POST', '/api/tokens', '[{"name":"x"}]', JSON_TYPE, 400, 400001],
+      ['a million brackets', 'POST', '/api/tokens', '['.repeat(500_000) + ']'.repeat(500_000), JSON_TYPE, 400, 400001],
+      [
+        'JSON in UTF-16',
+        'POST',
+        '/api/tokens',
+        '{}',
+        { 'content-type': 'application/json; charset=utf-16' },
+        400,
+        400001,
+      ],
       ['no body', 'POST', '/api/tokens', undefined, JSON_TYPE, 400, 400001],
       [
         'another content type',

@@ -102,6 +102,9 @@ for (const { kind, skip } of databases('one'))
       made(await world.admin.post(world.records, { host: 'home', type: 'A', value: '192.0.2.50' }));
       assert.equal(await words(`hostname=${HOST}&myip=192.0.2.11`), 'good 192.0.2.11');
       assert.deepEqual(await at(world, HOST, 'A'), ['192.0.2.11']);
+      const path = `${world.server.url}/nic/update?hostname=${HOST}&myip=192.0.2.12`;
+      await fetch(path, { method: 'HEAD', headers: { authorization: basic(token) } });
+      assert.deepEqual(await at(world, HOST, 'A'), ['192.0.2.11']);
     });
 
     it('answers a line for each of several hosts, in their order, and writes those of a zone in one list', async () => {

@@ -38,7 +38,7 @@ describe('docs/operations.md', () => {
       'src/platform/database/installation.ts': ['paused: '],
       'src/platform/database/app-data-source.ts': ['The schema of the database is newer than this program'],
       'src/platform/database/sqlite-module.ts': ['SQLite needs Node 22.13 or later, or '],
-      'src/main.ts': ['Something listens on ', ' already: end it, or set PORT'],
+      'src/create-app.ts': ['Something listens on ', ' already: end it, or set '],
       'src/http/error.filter.ts': ['internal error'],
       'src/audit/checkpoint-file.service.ts': ['audit checkpoint', 'the audit log is not what it was'],
     };

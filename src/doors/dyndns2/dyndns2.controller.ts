@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { Access, type Caller, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import { defined } from '../../changes/edits/record-rules.js';
+import { errors } from '../../platform/common/errors.js';
 import { Protocol } from '../../platform/http/protocol.js';
 import { userOf } from '../kit/requests.js';
 import { HostsInput } from './dyndns2.dto.js';
@@ -16,6 +17,8 @@ abstract class UpdateController {
   @Get()
   @Audited('record.update')
   byQuery(@Query() query: HostsInput, @Req() request: Request, @Me() me: Caller): Promise<string> {
+    // a GET that changes something is the protocol's; a HEAD only looks
+    if (request.method === 'HEAD') throw errors.method('HEAD', ['GET', 'POST']);
     return this.door.update(me, query, userOf(request));
   }
 

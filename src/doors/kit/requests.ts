@@ -1,5 +1,6 @@
-import { json, type Request, type RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { errors } from '../../platform/common/errors.js';
+import { jsonParser } from '../../platform/http/json-body.js';
 
 /** User and password of HTTP Basic; null: it is not used. */
 function basicOf({ headers }: Request): { user: string; password: string } | null {
@@ -20,8 +21,8 @@ export function tokenOf(request: Request): string | null {
 export const userOf = (request: Request): string => basicOf(request)?.user ?? '';
 
 /** Parses an object of JSON, whatever its type is called; no body is an empty one. */
-export function objectParser(options: Parameters<typeof json>[0] = {}): RequestHandler {
-  const parser = json({ type: () => true, strict: false, ...options });
+export function objectParser(options: Parameters<typeof jsonParser>[0] = {}): RequestHandler {
+  const parser = jsonParser({ type: () => true, ...options });
   return (request, response, next) =>
     parser(request, response, (error?: unknown) => {
       request.body ??= {};

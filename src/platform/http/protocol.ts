@@ -11,9 +11,10 @@ import {
 import { PATH_METADATA } from '@nestjs/common/constants.js';
 import type { ModulesContainer } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { json, type NextFunction, type Request, type RequestHandler, type Response, raw } from 'express';
+import { type NextFunction, type Request, type RequestHandler, type Response, raw } from 'express';
 import type { AppError } from '../common/errors.js';
 import { validationPipe } from '../common/validation.js';
+import { jsonParser } from './json-body.js';
 
 /** How the controllers of one protocol read requests and write answers. */
 export interface ProtocolAdapter {
@@ -41,7 +42,7 @@ export interface ProtocolAdapter {
 }
 
 const LIMIT = '1mb';
-const parseJson = json({ limit: LIMIT, strict: false });
+const parseJson = jsonParser({ limit: LIMIT });
 const readBytes = raw({ limit: LIMIT, type: () => true });
 
 const unread = new WeakSet<Request>();
