@@ -1,12 +1,15 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { json, type RequestHandler } from 'express';
 
 type Options = NonNullable<Parameters<typeof json>[0]>;
 
 /** The deepest nesting that is parsed; no body that is taken is as deep. */
 const DEEPEST = 100;
-/** octets of quotes, backslashes and brackets */
-const [QUOTE, BACKSLASH, ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+const [QUOTE, BACKSLASH] = Buffer.from('"\\');
+/** what brackets do to the depth, by their octets */
+const STEP = new Int8Array(256);
+for (const opening of Buffer.from('[{')) STEP[opening] = 1;
+for (const closing of Buffer.from(']}')) STEP[closing] = -1;
 
 /** Parses JSON in UTF-8; what is nested too deeply, which would hold others up for a second, is refused unparsed. */
 export const jsonParser = ({ verify, ...options }: Options = {}): RequestHandler =>
@@ -24,13 +27,11 @@ export const jsonParser = ({ verify, ...options }: Options = {}): RequestHandler
 function isDeep(bytes: Buffer): boolean {
   let depth = 0;
   let isText = false;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
+  for (let i = 0; i < bytes.length && depth <= DEEPEST; i++) {
+    const byte = bytes[i] as number;
     if (byte === QUOTE) isText = !isText;
     else if (isText) i += byte === BACKSLASH ? 1 : 0;
-    else if (byte === ARRAY || byte === OBJECT) depth++;
-    else if (byte === ARRAY_END || byte === OBJECT_END) depth--;
-    if (depth > DEEPEST) return true;
+    else depth += STEP[byte] as number;
   }
-  return false;
+  return depth > DEEPEST;
 }
