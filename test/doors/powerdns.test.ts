@@ -219,6 +219,12 @@ for (const { kind, skip } of databases('one'))
       await client.patched(ZONE, gone(name, 'CNAME'), replace(name, 'A', ['192.0.2.4']));
       await client.patched(ZONE, gone(name, 'A'), replace(name, 'A', ['192.0.2.5'], { type: 'a' }));
       assert.deepEqual(await contents(name, 'A'), ['192.0.2.5']);
+      await client.patched(ZONE, {
+        ...replace(name, 'A', []),
+        records: [{ content: '192.0.2.5', disabled: true }],
+      });
+      await client.patched(ZONE, replace(name, 'A', ['192.0.2.5'], { changetype: 'EXTEND' }));
+      assert.deepEqual(await inDns(name, 'A'), ['192.0.2.5']);
       // disabled ones are shown, and not in DNS
       const records = [{ content: '192.0.2.5', disabled: true }, { content: '192.0.2.6' }];
       await client.patched(ZONE, { ...replace(name, 'A', []), records });
@@ -326,7 +332,7 @@ for (const { kind, skip } of databases('one'))
         ['[]', 400],
         ['"x"', 400],
         ['null', 422],
-        [deep, 422],
+        [deep, 400],
         [`{"rrsets":["${'x'.repeat(10_000_000)}"]}`, 413],
         ['{"rrsets":[{"name":"\\u0000"}]}', 422],
       ] as const)
@@ -429,6 +435,17 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual(await inDns('new.example.net', 'NS'), ['ns1.example.net.', 'ns2.example.net.']);
       assert.deepEqual(await inDns('www.new.example.net', 'A'), ['192.0.2.1']);
       assert.deepEqual(await all.zone('new.example.net'), zone);
+      // a zone that is at the provider is added, and what it holds stays
+      await world.pdns.createZone('taken.example.net');
+      const before = await inDns('taken.example.net', 'NS');
+      const taken = await all.call('POST', '/zones', {
+        ...body,
+        account: 'powerdns account',
+        name: 'taken.example.net.',
+      });
+      assert.equal(taken.status, 409, taken.text);
+      assert.deepEqual(await inDns('taken.example.net', 'NS'), before);
+      assert.equal((await all.zone('taken.example.net')).id, 'taken.example.net.');
       const twice = await all.call('POST', '/zones', body);
       assert.equal(twice.status, 409);
       // with several accounts somebody has to say which
@@ -547,6 +564,16 @@ for (const { kind, skip } of databases('one'))
       const last = answers.at(-1);
       assert.equal(last?.status, 429);
       assert.ok(Number(last?.headers.get('retry-after')) > 0);
+      // each record is a change, whatever else stands in the body
+      done(await world.admin.put('/api/settings/security', { rate_limits: { user: 0, token: 60 } }));
+      const greedy = powerdnsClient(own(), await tokenOf(world.admin, ['powerdns']));
+      const many = replace(
+        'many.example.com.',
+        'A',
+        Array.from({ length: 70 }, (_, i) => `192.0.2.${i}`),
+      );
+      for (const status of [204, 429])
+        assert.equal((await greedy.call('PATCH', `/zones/${ZONE}`, { changes: [], rrsets: [many] })).status, status);
       done(await world.admin.put('/api/settings/security', { rate_limits: { user: 3000, token: 3000 } }));
     });
   });

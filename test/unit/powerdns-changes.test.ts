@@ -37,6 +37,18 @@ describe('changes of a PowerDNS client', () => {
     assert.throws(() => back?.choose([]), /canonical/);
   });
 
+  it('have the TTL that is sent, and of challenges the nearest that the provider takes', async () => {
+    const at = { ...place, definition: providerOf('godaddy') as ProviderDefinition };
+    const { minTtl } = at.definition.capabilities;
+    const text = { type: 'TXT', ttl: minTtl - 1 };
+    const [challenge] = wishesOf(
+      await changesOf(at, [set(['"x"'], { ...text, name: '_acme-challenge.example.com.' })]),
+    );
+    assert.equal(challenge?.choose([])[0]?.record.ttl, minTtl);
+    const [other] = wishesOf(await changesOf(at, [set(['"x"'], text)]));
+    assert.throws(() => other?.choose([]), /seconds/);
+  });
+
   it('are made in their order, each on what those before it have left', async () => {
     const list = [set(['192.0.2.1'], { changetype: 'PRUNE' }), set(['192.0.2.7'], { changetype: 'EXTEND', ttl: 60 })];
     const [wish] = wishesOf(await changesOf(place, list));

@@ -24,12 +24,22 @@ interface Bucket {
 
 type Limited = ZoneRequest & { bucket?: Bucket };
 
-/** The number of record changes of a request, by its audit action; each entry of a list counts. */
+const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
+
+/**
+ * The number of record changes of a request, by its audit action; each entry of a list counts, of sets each record, of
+ * a zone that is made those that come with it.
+ */
 function changesOf(action: unknown, body: unknown): number {
-  if (typeof action !== 'string' || !action.startsWith('record.')) return 0;
   const { changes, values, rrsets } = (body ?? {}) as Record<string, unknown>;
-  const list = [changes, values, rrsets].find(Array.isArray);
-  return Math.max(1, list?.length ?? 0);
+  const sets: unknown[] = Array.isArray(rrsets) ? rrsets : [];
+  const inSets = sets.reduce<number>((sum, set) => {
+    const { records } = (set ?? {}) as Record<string, unknown>;
+    return sum + Math.max(1, lengthOf(records));
+  }, 0);
+  if (action === 'domain.create') return inSets;
+  if (typeof action !== 'string' || !action.startsWith('record.')) return 0;
+  return Math.max(1, lengthOf(changes) + lengthOf(values) + inSets);
 }
 
 /**

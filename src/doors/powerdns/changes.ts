@@ -117,7 +117,7 @@ async function changeOf(place: Place, given: Given, key: Key, changetype: Change
   if (!records && !comments) throw errors.field(path, 'must have records or comments as a list', 'required');
   if (changetype !== 'REPLACE' && records?.length !== 1)
     throw errors.field(`${path}.records`, 'must have exactly one record');
-  const ttl = records?.length ? ttlOf(given.ttl, path) : 0;
+  const ttl = records?.length ? fitting(place, key, ttlOf(given.ttl, path)) : 0;
   const remark = comments ? remarkOf(comments, `${path}.comments`) : undefined;
   if (!records) return { ...change, remark };
   const items: Item[] = [];
@@ -133,6 +133,16 @@ function ttlOf(value: unknown, path: string): number {
   if (typeof ttl === 'number' && Number.isInteger(ttl) && ttl >= 0 && ttl <= MAX_TTL) return ttl;
   const words = say('must be a whole number of seconds from {min} to {max}', { min: 0, max: MAX_TTL });
   throw errors.field(`${path}.ttl`, words, value === undefined ? 'required' : 'range');
+}
+
+/**
+ * The texts of ACME challenges get the nearest TTL that the provider takes: their clients send one that nobody chose,
+ * and some never look at a refusal. Elsewhere a TTL is as it is sent, or refused: tools would find another one for ever.
+ */
+function fitting({ definition }: Place, { host, type }: Key, ttl: number): number {
+  const { minTtl, maxTtl, automaticTtl } = definition.capabilities;
+  if (type !== 'TXT' || !/^_acme-challenge(\.|$)/.test(host) || ttl === automaticTtl) return ttl;
+  return Math.min(Math.max(ttl, minTtl), maxTtl);
 }
 
 function itemOf(place: Place, key: Key, ttl: number, one: unknown, path: string, of: string): Item {
@@ -235,7 +245,9 @@ function addedOrTaken(members: Members, held: readonly Wanted[], change: SetChan
   const made = row ? asItIs(row) : madeOf(members, item, undefined);
   const others = held.filter(({ record }) => !sameRecord(record, made.record));
   if (change.changetype === 'PRUNE') return others;
-  if (others.length < held.length) return [...held];
+  const { enabled } = item;
+  if (others.length < held.length)
+    return held.map((one) => (others.includes(one) ? one : { ...one, record: { ...one.record, enabled } }));
   // the set has its TTL
   const ttl = held[0]?.record.ttl ?? made.record.ttl;
   return [...held, { ...made, record: { ...made.record, ttl } }];

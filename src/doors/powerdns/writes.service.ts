@@ -9,7 +9,7 @@ import { DEFAULT_TTL } from '../../dns/record.js';
 import { DomainChanges } from '../../domains/domain-changes.service.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
-import { errors } from '../../platform/common/errors.js';
+import { AppError, errors } from '../../platform/common/errors.js';
 import { say } from '../../platform/common/words/field-text.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
 import { DomainDeletion } from '../../trash/domain-deletion.service.js';
@@ -63,7 +63,8 @@ export class PowerdnsWrites {
   }
 
   /**
-   * Makes a zone at the provider of an account, or takes the one that is there.
+   * Makes a zone at the provider of an account. One that is there already is added as it is, which is a conflict where
+   * sets are sent along: whoever planned them has not seen those that it has.
    * @throws AppError 400001, 403001, 409001, 501001; ProviderError
    */
   async create(me: Caller, given: unknown): Promise<OpenDomain> {
@@ -77,10 +78,21 @@ export class PowerdnsWrites {
     const sets = await changesOf({ definition, zone: name, defaultTtl: DEFAULT_TTL }, allSets(name, body), 'REPLACE');
     // what no record can be is told before there is a zone
     for (const { choose } of wishesOf(sets)) choose([]);
-    const { id } = await this.changes.create(me, { name, account_id: account.id, create: true }, false);
+    const { id, isTaken } = await this.added(me, name, account.id);
+    if (isTaken && sets.length) throw errors.taken('name', 'domain_exists', { name });
     const domain = await this.policy.open(signedIn(me), id, 'read');
     await this.write(me, domain, sets);
     return { ...(await this.domains.reload(id)), access: domain.access };
+  }
+
+  /** Adds a zone of an account, which is made there unless it is there. */
+  private async added(me: Caller, name: string, account_id: number): Promise<{ id: number; isTaken: boolean }> {
+    try {
+      return { id: (await this.changes.create(me, { name, account_id }, false)).id, isTaken: true };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status !== 404) throw error;
+      return { id: (await this.changes.create(me, { name, account_id, create: true }, false)).id, isTaken: false };
+    }
   }
 
   /** What a zone is stays as it is: a client that says so is right. @throws AppError 400001, 403001, 404001 */
@@ -91,7 +103,7 @@ export class PowerdnsWrites {
     assertKept(body, false);
     const { account = '' } = body;
     if (account !== '' && account !== domain.account_name) throw kept('account', domain.account_name);
-    if (body.rrsets !== undefined) throw errors.field('rrsets', 'is not taken: send the records of the zone as rrsets');
+    if (body.rrsets !== undefined) throw errors.field('rrsets', 'is not taken here: send it with PATCH');
     this.audit.notNeeded(me);
   }
 

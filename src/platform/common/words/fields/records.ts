@@ -21,6 +21,7 @@ export const RECORD_WORDS = {
   'is {value} here, and cannot be changed by this API': '此处为 {value}，不能通过此 API 更改',
   'goes with no NS records of the zone itself': '不能与区域自身的 NS 记录同时使用',
   'is not taken: send the records of the zone as rrsets': '不支持：请以 rrsets 发送区域的记录',
+  'is not taken here: send it with PATCH': '此处不支持：请用 PATCH 发送',
   'is a primary zone: nothing is transferred from elsewhere': '是主区域：不会从别处传送',
   'goes with no "value"; send one of the two': '不能与“value”同时使用；两者请只发送一个',
   'is required; use "@" for the root of the domain': '必须填写；域名的根请用“@”',
