@@ -223,6 +223,20 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual([entry?.door, entry?.result], ['rfc2136', 'ok']);
     });
 
+    it('adds an MX or SRV beside one that has its target and another priority', async () => {
+      const mx = (priority: number) => `update add pr.example.com 300 MX ${priority} a.example.com.`;
+      gets(await update([mx(10)]), null);
+      gets(await update([mx(20)]), null);
+      assert.deepEqual(await at('pr.example.com', 'MX'), ['10 a.example.com.', '20 a.example.com.']);
+      gets(await update(['update delete pr.example.com MX 10 a.example.com.']), null);
+      assert.deepEqual(await at('pr.example.com', 'MX'), ['20 a.example.com.']);
+      const srv = (priority: number) => `update add _x._tcp.pr.example.com 300 SRV ${priority} 5 443 a.example.com.`;
+      gets(await update([srv(1), srv(2)]), null);
+      gets(await update([srv(3), srv(1)]), null);
+      const all = [1, 2, 3].map((priority) => `${priority} 5 443 a.example.com.`);
+      assert.deepEqual(await at('_x._tcp.pr.example.com', 'SRV'), all);
+    });
+
     it('changes nothing where a prerequisite does not hold', async () => {
       gets(
         await update(['update add p.example.com 300 A 192.0.2.1', 'update add p.example.com 300 A 192.0.2.2']),

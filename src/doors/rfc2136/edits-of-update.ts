@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { creation, type Edit, type NewRecord, type Place } from '../../changes/edits/edit.js';
 import { fullName } from '../../dns/names.js';
-import { MANAGED_TYPES, sameRecord, shownValue } from '../../dns/record.js';
+import { MANAGED_TYPES, recordKey, sameRecord, shownValue } from '../../dns/record.js';
 import { RCODE } from '../../dns/wire.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -163,7 +163,7 @@ class Copy {
   }
 
   private may(
-    action: 'create' | 'delete',
+    action: 'read' | 'create' | 'delete',
     { host, type, value }: { host: string; type: string; value: string | null },
   ) {
     assertMay(this.domain.access, this.domain.id, action, { host, type, value, ttl: 0 });
@@ -174,14 +174,24 @@ class Copy {
     const gone = [...this.removed];
     const moved: Edit[] = [];
     const made: Edit[] = [];
+    const stored = new Set(rows.map(recordKey));
     for (const { record, row, ttl } of [...this.hosts.values()].flat()) {
       if (due()) await turn();
       if (ttl === null) continue;
       const one = creationOf(place, record, ttl);
-      const isStored = row !== null || rows.some((other) => sameRecord(other, record));
-      const before = isStored ? -1 : gone.findIndex((old) => isReplaceable(this.domain, old, one));
-      if (before < 0) made.push({ op: 'upsert', ...one, patch: { enabled: true, ttl: one.record.ttl } });
-      else moved.push(moving(gone.splice(before, 1)[0] as StoredRecord, one));
+      if (row !== null || stored.has(recordKey(record))) {
+        made.push({ op: 'upsert', ...one, patch: { enabled: true, ttl: one.record.ttl } });
+        continue;
+      }
+      const before = gone.findIndex((old) => isReplaceable(this.domain, old, one));
+      if (before >= 0) {
+        moved.push(moving(gone.splice(before, 1)[0] as StoredRecord, one));
+        continue;
+      }
+      // its outcome shows whether it was there
+      this.may('read', record);
+      // an upsert would change the record of another priority
+      made.push({ op: 'create', ...one });
     }
     // what goes makes room first: a CNAME for addresses
     return [...gone.map(({ id }): Edit => ({ op: 'delete', id })), ...moved, ...made];
