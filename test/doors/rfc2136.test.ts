@@ -237,6 +237,23 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(await at('_x._tcp.pr.example.com', 'SRV'), all);
     });
 
+    it('refuses to delete or compare one record whose data it cannot read', async () => {
+      const https = 'update delete svc.example.com HTTPS 1 . alpn=h2';
+      const add = { host: 'svc', type: 'HTTPS', value: '1 . alpn="h2"', ttl: 300 };
+      made(await world.admin.post(`/api/domains/${world.domain}/records`, add as never));
+      const there = await at('svc.example.com', 'HTTPS');
+      assert.equal(there.length, 1);
+      gets(await update([https]), 'REFUSED');
+      const compared = https.replace('update delete', 'prereq yxrrset');
+      gets(await update([compared, 'update add svc2.example.com 300 A 192.0.2.1']), 'REFUSED');
+      assert.deepEqual([await at('svc.example.com', 'HTTPS'), await at('svc2.example.com', 'A')], [there, []]);
+      // where there is no such set there is nothing to confuse it with
+      gets(await update([https.replace('svc', 'nosvc')]), null);
+      gets(await update([compared.replace('svc', 'nosvc')]), 'NXRRSET');
+      gets(await update(['update delete svc.example.com HTTPS']), null);
+      assert.deepEqual(await at('svc.example.com', 'HTTPS'), []);
+    });
+
     it('changes nothing where a prerequisite does not hold', async () => {
       gets(
         await update(['update add p.example.com 300 A 192.0.2.1', 'update add p.example.com 300 A 192.0.2.2']),

@@ -8,7 +8,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { due, turn } from '../../platform/common/turns.js';
 import { served } from '../../records/served.js';
 import { DnsFault, refused } from './dns-request.js';
-import type { Content, Prerequisite, Step, Update } from './update.js';
+import type { Content, Named, Prerequisite, Step, Update } from './update.js';
 
 /** Stands for all types where rules of tokens are asked about a name as a whole: no rule for single types allows it. */
 const ANY = 'ANY';
@@ -54,7 +54,7 @@ function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, shown:
   const { host, type, isThere, values } = one;
   const members = shown.filter((row) => row.host === host && (type === null || row.type === type));
   for (const row of members) assertMay(access, id, 'read', row);
-  for (const value of values?.map((content) => content.value) ?? [null])
+  for (const value of values?.map(({ record }) => record.value) ?? [null])
     assertMay(access, id, 'read', { host, type: type ?? ANY, value, ttl: 0 });
   // every zone has one
   const isSoa = host === '@' && (type === null || type === 'SOA');
@@ -63,14 +63,20 @@ function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, shown:
   const absent = type === null ? RCODE.NXDOMAIN : RCODE.NXRRSET;
   const present = type === null ? RCODE.YXDOMAIN : RCODE.YXRRSET;
   const words = `${fullName(host, name)} ${type ?? ''}`.trimEnd();
+  const unread = values?.find(({ misfit }) => misfit !== null);
+  if (unread && members.length) throw unreadable(words, unread.misfit);
   if (values) throw new DnsFault(RCODE.NXRRSET, `${words} holds something else`);
   throw new DnsFault(isThere ? absent : present, `${words} is ${isThere ? 'not ' : ''}there`);
 }
 
 /** Whether a set holds these values and nothing else. */
-const isSame = (members: readonly StoredRecord[], values: readonly Content[]): boolean =>
-  values.every((value) => members.some((row) => sameRecord(row, value))) &&
-  members.every((row) => values.some((value) => sameRecord(row, value)));
+const isSame = (members: readonly StoredRecord[], values: readonly Named[]): boolean =>
+  values.every(({ record }) => members.some((row) => sameRecord(row, record))) &&
+  members.every((row) => values.some(({ record }) => sameRecord(row, record)));
+
+/** Whether a record is one that is there cannot be said: its data is in another form than what is stored. */
+const unreadable = (words: string, misfit: string | null): DnsFault =>
+  refused(`${words} cannot be told from the records that are there, name the set as a whole: ${misfit}`);
 
 /** The records at the names of an update. */
 class Copy {
@@ -90,7 +96,7 @@ class Copy {
         this.add(step);
         break;
       case 'delete':
-        this.delete(step.record);
+        this.delete(step);
         break;
       case 'delete-set': {
         const { host, type } = step;
@@ -141,11 +147,16 @@ class Copy {
   }
 
   /** Section 3.4.2.4. */
-  private delete(record: Content): void {
+  private delete({ record, misfit }: Named): void {
     const { host, type, value } = record;
-    const isLastNs =
-      host === '@' && type === 'NS' && this.at(host).filter((one) => one.record.type === 'NS').length < 2;
+    const members = this.at(host).filter((one) => one.record.type === type);
+    const isLastNs = host === '@' && type === 'NS' && members.length < 2;
     const isKept = isLastNs || (host === '@' && type === 'SOA');
+    if (misfit !== null && members.length && !members.some((one) => sameRecord(one.record, record))) {
+      this.may('read', record);
+      this.may('delete', record);
+      throw unreadable(`${fullName(host, this.domain.name)} ${type}`, misfit);
+    }
     this.remove(host, type, value, (item) => !isKept && sameRecord(item.record, record));
   }
 
