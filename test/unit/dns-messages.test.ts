@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { sign, type TsigKey } from '../../src/dns/tsig.js';
+import { FUDGE_SECONDS, hmac, sign, type TsigKey, time48, u16, variables } from '../../src/dns/tsig.js';
 import { CLASS, decode, encode, OPCODE, RCODE, TYPE, type WireRecord } from '../../src/dns/wire.js';
-import { rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
+import { nameToWire, rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { type Backend, type DnsCaller, DnsMessages, type From } from '../../src/doors/rfc2136/dns-messages.js';
 import { DnsFault } from '../../src/doors/rfc2136/dns-request.js';
@@ -84,6 +84,8 @@ class Memory implements Backend {
   updates = 0;
   transfers = 0;
   failures: unknown[] = [];
+  /** the ends of the signatures of updates */
+  ends: number[] = [];
 
   isOpen = async () => true;
   key = async (name: string) => (name === KEY.name ? { ...KEY, tokenId: 1 } : null);
@@ -94,8 +96,9 @@ class Memory implements Backend {
   soaOf = async () => soa;
   broken = (error: unknown) => void this.failures.push(error);
 
-  async update(_me: DnsCaller, zone: string, { message }: Parameters<Backend['update']>[2]): Promise<void> {
+  async update(...[, zone, { message }, once]: Parameters<Backend['update']>): Promise<void> {
     this.updates++;
+    this.ends.push(once.until);
     if (zone !== ZONE) throw new DnsFault(RCODE.NOTAUTH, 'no zone of ours');
     await editsOf(place, domain, await readUpdate(message, ZONE), rows);
   }
@@ -152,6 +155,30 @@ async function answersTo(handler: DnsMessages, raw: Buffer, isTcp: boolean): Pro
   for await (const answer of handler.answers(Buffer.from(raw), from)) answers.push(answer);
   return answers;
 }
+
+const UPDATE = CORPUS[4] as Buffer;
+
+/** A message with a TSIG record whose fudge is another one than `sign` gives. */
+function signedFor(message: Buffer, time: number, fudge: number): Buffer {
+  const [name, algorithm] = [nameToWire(KEY.name), nameToWire('hmac-sha256')];
+  const mac = hmac(KEY, [message, variables(KEY, time48(time), fudge, 0, Buffer.alloc(0))]);
+  const rdata = [algorithm, time48(time), u16(fudge, mac.length), mac, message.subarray(0, 2), u16(0, 0)];
+  const fixed = [u16(TYPE.TSIG, CLASS.ANY, 0, 0, Buffer.concat(rdata).length)];
+  const whole = Buffer.concat([message, name, ...fixed, ...rdata]);
+  whole.writeUInt16BE(message.readUInt16BE(10) + 1, 10);
+  return whole;
+}
+
+describe('the answers to DNS messages', () => {
+  it('knows an update for as long as its signature counts, to the end of its last second', async () => {
+    const backend = new Memory();
+    const time = NOW();
+    for (const fudge of [60, FUDGE_SECONDS, 65_535])
+      for (const answer of await answersTo(new DnsMessages(backend), signedFor(UPDATE, time, fudge), true))
+        assert.equal(decode(answer).rcode, RCODE.NOERROR);
+    assert.deepEqual(backend.ends, [time + 61, time + FUDGE_SECONDS + 1, time + FUDGE_SECONDS + 1]);
+  });
+});
 
 /** Codes that a message can get. */
 const KNOWN: ReadonlySet<number> = new Set(Object.values(RCODE));

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { Caller } from '../../access/access.js';
 import { bareName } from '../../dns/names.js';
 import type { TsigKey } from '../../dns/tsig.js';
-import { TSIG_ERROR, TsigSigner, unsigned, verifyRequest } from '../../dns/tsig-server.js';
+import { endOf, TSIG_ERROR, TsigSigner, unsigned, verifyRequest } from '../../dns/tsig-server.js';
 import { CLASS, OPCODE, RCODE, type ReadRecord, TYPE, type WireRecord } from '../../dns/wire.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { AppError } from '../../platform/common/errors.js';
@@ -108,7 +108,7 @@ export class DnsMessages {
     const { error, mac } = key ? verifyRequest(raw, tsig, key, now) : { error: TSIG_ERROR.BADKEY, mac: tsig.mac };
     const refusal = encodeAnswer(request, { rcode: RCODE.NOTAUTH }, from.isTcp, 0);
     if (key && error === TSIG_ERROR.NONE) {
-      const once = { id: sha256(`${key.name} ${mac.toString('hex')}`), until: tsig.time.readUIntBE(0, 6) + tsig.fudge };
+      const once = { id: sha256(`${key.name} ${mac.toString('hex')}`), until: endOf(tsig) };
       const said = this.known({ request, me: this.backend.caller(from.ip), from, once }, key.tokenId);
       // the token that the key stands for has ended
       const ended = () => unsigned(refusal, tsig, TSIG_ERROR.BADKEY);
