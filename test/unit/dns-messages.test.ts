@@ -89,10 +89,20 @@ class Memory implements Backend {
 
   isOpen = async () => true;
   key = async (name: string) => (name === KEY.name ? { ...KEY, tokenId: 1 } : null);
-  isStrangerRefused = async () => false;
+  isFlooded = false;
+  /** how often strangers were counted, and how often a zone was looked for */
+  strangers = 0;
+  looks = 0;
+  isStrangerRefused = async () => {
+    this.strangers++;
+    return this.isFlooded;
+  };
   caller = (ip: string): DnsCaller => ({ ip, userAgent: '', requestId: '', principal: null, door: 'rfc2136' });
   letIn = async () => true;
-  soaAbove = async (name: string) => (name === ZONE || name.endsWith(`.${ZONE}`) ? soa : null);
+  soaAbove = async (name: string) => {
+    this.looks++;
+    return name === ZONE || name.endsWith(`.${ZONE}`) ? soa : null;
+  };
   soaOf = async () => soa;
   broken = (error: unknown) => void this.failures.push(error);
 
@@ -177,6 +187,25 @@ describe('the answers to DNS messages', () => {
       for (const answer of await answersTo(new DnsMessages(backend), signedFor(UPDATE, time, fudge), true))
         assert.equal(decode(answer).rcode, RCODE.NOERROR);
     assert.deepEqual(backend.ends, [time + 61, time + FUDGE_SECONDS + 1, time + FUDGE_SECONDS + 1]);
+  });
+
+  it('does no work for strangers who are answered no more, and counts who sends an old signature as one', async () => {
+    const backend = new Memory();
+    const handler = new DnsMessages(backend);
+    const [question] = CORPUS as [Buffer];
+    const old = sign(UPDATE, KEY, NOW() - 3600).signed;
+    const codes = async () => {
+      const answers = [...(await answersTo(handler, question, false)), ...(await answersTo(handler, old, false))];
+      return answers.map((answer) => decode(answer).rcode);
+    };
+    assert.deepEqual(await codes(), [RCODE.NOERROR, RCODE.NOTAUTH]);
+    assert.deepEqual([backend.strangers, backend.looks], [2, 1]);
+    backend.isFlooded = true;
+    assert.deepEqual(await codes(), []);
+    assert.deepEqual([backend.strangers, backend.looks], [4, 1]);
+    const [answer] = await answersTo(handler, signed(question), false);
+    assert.equal(answer && decode(answer).rcode, RCODE.NOERROR);
+    assert.equal(backend.strangers, 4);
   });
 });
 

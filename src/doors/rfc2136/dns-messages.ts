@@ -45,7 +45,7 @@ export interface Backend {
   isOpen(): Promise<boolean>;
   /** @param name lower case, without final dot */
   key(name: string): Promise<(TsigKey & { tokenId: number }) | null>;
-  /** Counts a message of somebody unknown. @returns whether the network has sent too many */
+  /** Counts a message of somebody unknown, before any work is done for it. @returns whether the network has sent too many */
   isStrangerRefused(ip: string): Promise<boolean>;
   caller(ip: string): DnsCaller;
   /** @param changes of records @returns false: the token has ended */
@@ -99,8 +99,8 @@ export class DnsMessages {
     const { raw, tsig } = request;
     const closed = await this.closed();
     if (closed || !tsig) {
-      const said = closed ?? (await this.ofStranger(request));
-      if (!(await this.isSilent(from))) yield encodeAnswer(request, said, from.isTcp, 0);
+      if (await this.isSilent(from)) return;
+      yield encodeAnswer(request, closed ?? (await this.ofStranger(request)), from.isTcp, 0);
       return;
     }
     const key = await this.backend.key(bareName(tsig.key));
@@ -117,8 +117,12 @@ export class DnsMessages {
       const sign = (one: Said | null) =>
         one ? signer.sign(encodeAnswer(request, one, from.isTcp, room), seconds()) : ended();
       yield* this.signed(request, once, said, sign);
-    } else if (key && error === TSIG_ERROR.BADTIME) yield new TsigSigner(key, tsig).signBadTime(refusal, now);
-    else if (!(await this.isSilent(from))) yield unsigned(refusal, tsig, error);
+      return;
+    }
+    if (await this.isSilent(from)) return;
+    // anybody may have recorded it
+    if (key && error === TSIG_ERROR.BADTIME) yield new TsigSigner(key, tsig).signBadTime(refusal, now);
+    else yield unsigned(refusal, tsig, error);
   }
 
   /** Signs what is said; an update is carried out once, however often it comes. */
