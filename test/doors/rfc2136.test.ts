@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
 import { CLASS, decode, encode, OPCODE, RCODE, type WireRecord } from '../../src/dns/wire.js';
-import { rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
+import { rdataToText, rdataToWire, typeName, typeNumber } from '../../src/dns/wire-rdata.js';
+import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { DnsMessages } from '../../src/doors/rfc2136/dns-messages.js';
 import { Rfc2136Service } from '../../src/doors/rfc2136/rfc2136.service.js';
+import { DnsTransfers } from '../../src/doors/rfc2136/transfers.service.js';
 import { freePort, missing } from '../support/bind.js';
 import { noFaketime, offBy } from '../support/clocks.js';
 import { databases } from '../support/databases.js';
@@ -172,6 +174,25 @@ for (const { kind, skip } of databases('all'))
         /Transfer failed|BADSIG/,
       );
       assert.match((await dig(port, key, 'example.net', 'AXFR')).output, /Transfer failed/);
+    });
+
+    it('tells the whole zone, not its differences, where records of the provider give way to others', async () => {
+      const transfers = applicationOf(world.server.dataDir)?.get(DnsTransfers, { strict: false }) as DnsTransfers;
+      const told = async (provider: string, serial: number | null) => {
+        const pieces = transfers.pieces({ id: world.domain, name: 'example.com', provider } as OpenDomain, serial);
+        const records: WireRecord[] = [];
+        for await (const piece of pieces) records.push(...piece);
+        return records;
+      };
+      gets(await update(['update add way.example.com 300 A 192.0.2.1']), null);
+      const [soa, ...whole] = await told('vercel', null);
+      const serial = Number(soa && rdataToText('SOA', soa.rdata, 0, soa.rdata.length).split(' ')[2]) - 1;
+      assert.deepEqual(
+        (await told('powerdns', serial)).map(({ type }) => typeName(type)),
+        ['SOA', 'SOA', 'SOA', 'A', 'SOA'],
+      );
+      assert.deepEqual(await told('vercel', serial), [soa, ...whole]);
+      assert.ok(whole.length > 3);
     });
 
     // what no statement of a database is part of

@@ -47,7 +47,7 @@ export class DnsTransfers {
   /**
    * The whole zone (RFC 5936), or what became of it since a serial (RFC 1995), in pieces that fit a message each.
    * Records that are changed meanwhile are told as they were. The whole zone, too, where its history does not reach so
-   * far back.
+   * far back, or cannot tell which records have left DNS: those that give way to others are still there.
    * @throws DnsFault SERVFAIL where a record has no form in DNS: a zone without it would be another one
    */
   async *pieces(domain: OpenDomain, serial: number | null): AsyncGenerator<WireRecord[]> {
@@ -60,7 +60,8 @@ export class DnsTransfers {
       return;
     }
     const zone = { domain, soa, isShown: await this.shownIn(domain, newest) };
-    const isKnown = serial !== null && serial < newest && (await this.past.one(domain.id, serial));
+    const yields = providerOf(domain.provider)?.capabilities.yields;
+    const isKnown = !yields && serial !== null && serial < newest && (await this.past.one(domain.id, serial));
     yield* packed(isKnown ? this.since(zone, serial, newest) : this.whole(zone, newest));
   }
 
