@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import type { StoredRecord } from '../../src/cache/record-cache.js';
 import { FUDGE_SECONDS, hmac, sign, type TsigKey, time48, u16, variables } from '../../src/dns/tsig.js';
-import { CLASS, decode, encode, OPCODE, RCODE, TYPE, type WireRecord } from '../../src/dns/wire.js';
+import { CLASS, decode, encode, OPCODE, RCODE, TRANSFER, TYPE, type WireRecord } from '../../src/dns/wire.js';
 import { nameToWire, rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { type Backend, type DnsCaller, DnsMessages, type From } from '../../src/doors/rfc2136/dns-messages.js';
@@ -98,7 +99,12 @@ class Memory implements Backend {
     return this.isFlooded;
   };
   caller = (ip: string): DnsCaller => ({ ip, userAgent: '', requestId: '', principal: null, door: 'rfc2136' });
-  letIn = async () => true;
+  /** the changes that were counted */
+  counted: number[] = [];
+  letIn = async (_me: DnsCaller, _tokenId: number, changes: number) => {
+    this.counted.push(changes);
+    return true;
+  };
   soaAbove = async (name: string) => {
     this.looks++;
     return name === ZONE || name.endsWith(`.${ZONE}`) ? soa : null;
@@ -206,6 +212,41 @@ describe('the answers to DNS messages', () => {
     const [answer] = await answersTo(handler, signed(question), false);
     assert.equal(answer && decode(answer).rcode, RCODE.NOERROR);
     assert.equal(backend.strangers, 4);
+  });
+});
+
+describe('the prerequisites of an update', () => {
+  it('are counted as its changes are', async () => {
+    const backend = new Memory();
+    for (const message of CORPUS.slice(4, 6)) await answersTo(new DnsMessages(backend), signed(message), true);
+    assert.deepEqual(backend.counted, [1, 14]);
+  });
+
+  it('are judged with few looks at each record', async () => {
+    const most = 400;
+    let looks = 0;
+    const counting = (of: StoredRecord) =>
+      new Proxy(of, {
+        get(target, field) {
+          looks++;
+          return Reflect.get(target, field);
+        },
+      });
+    const addresses = Array.from({ length: most }, (_, i) => `2001:db8::${(i + 1).toString(16)}`);
+    const oneSet = addresses.map((value, i) => counting(row(i + 1, { host: 'set', type: 'AAAA', value })));
+    const manyNames = addresses.map((value, i) => counting(row(i + 1, { host: `h${i}`, type: 'AAAA', value })));
+    for (const [there, hostOf] of [
+      [oneSet, () => 'set'],
+      [manyNames, (i: number) => `h${i}`],
+    ] as const) {
+      const first = addresses.map((value, i) => record(hostOf(i), 'AAAA', value, { ttl: 0 }));
+      const message = encode(1, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [first, []]);
+      looks = 0;
+      assert.deepEqual(await editsOf(place, domain, await readUpdate(decode(message, TRANSFER), ZONE), there), []);
+      assert.ok(looks < 40 * most, `${looks} looks`);
+      const other = await readUpdate(decode(message, TRANSFER), ZONE);
+      await assert.rejects(editsOf(place, domain, other, there.slice(1)), { rcode: RCODE.NXRRSET });
+    }
   });
 });
 

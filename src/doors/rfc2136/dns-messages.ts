@@ -48,7 +48,7 @@ export interface Backend {
   /** Counts a message of somebody unknown, before any work is done for it. @returns whether the network has sent too many */
   isStrangerRefused(ip: string): Promise<boolean>;
   caller(ip: string): DnsCaller;
-  /** @param changes of records @returns false: the token has ended */
+  /** @param changes of records, with the prerequisites of an update @returns false: the token has ended */
   letIn(me: DnsCaller, tokenId: number, changes: number): Promise<boolean>;
   /** The SOA of the innermost zone of ours that a name is in; null: it is in none. */
   soaAbove(name: string): Promise<WireRecord | null>;
@@ -182,7 +182,8 @@ export class DnsMessages {
   private async saidTo({ me, request }: Signed, tokenId: number, answer: () => Promise<Said>): Promise<Said | null> {
     const { opcode, sections } = request.message;
     try {
-      const changes = opcode === OPCODE.UPDATE ? Math.max(1, sections[1].length) : 0;
+      // prerequisites are work as changes are
+      const changes = opcode === OPCODE.UPDATE ? Math.max(1, sections[0].length + sections[1].length) : 0;
       return (await this.backend.letIn(me, tokenId, changes)) ? await answer() : null;
     } catch (error) {
       return this.said(error);

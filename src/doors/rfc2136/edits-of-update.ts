@@ -37,9 +37,15 @@ export async function editsOf(
   rows: readonly StoredRecord[],
 ): Promise<Edit[]> {
   const shown = served(domain.provider, rows).filter(isShown);
+  const byHost = new Map<string, StoredRecord[]>();
+  for (const row of shown) {
+    const here = byHost.get(row.host);
+    if (here) here.push(row);
+    else byHost.set(row.host, [row]);
+  }
   for (const one of update.prerequisites) {
     if (due()) await turn();
-    assertHolds(domain, one, shown);
+    assertHolds(domain, one, byHost.get(one.host) ?? []);
   }
   const copy = new Copy(domain, shown);
   for (const step of update.steps) {
@@ -49,10 +55,14 @@ export async function editsOf(
   return copy.edits(place, rows);
 }
 
-/** Whoever may not read what a prerequisite is about does not learn whether it holds. @throws DnsFault; AppError */
-function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, shown: readonly StoredRecord[]): void {
+/**
+ * Whoever may not read what a prerequisite is about does not learn whether it holds.
+ * @param here what its name has
+ * @throws DnsFault; AppError 403001
+ */
+function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, here: readonly StoredRecord[]): void {
   const { host, type, isThere, values } = one;
-  const members = shown.filter((row) => row.host === host && (type === null || row.type === type));
+  const members = here.filter((row) => type === null || row.type === type);
   for (const row of members) assertMay(access, id, 'read', row);
   for (const value of values?.map(({ record }) => record.value) ?? [null])
     assertMay(access, id, 'read', { host, type: type ?? ANY, value, ttl: 0 });
@@ -70,9 +80,11 @@ function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, shown:
 }
 
 /** Whether a set holds these values and nothing else. */
-const isSame = (members: readonly StoredRecord[], values: readonly Named[]): boolean =>
-  values.every(({ record }) => members.some((row) => sameRecord(row, record))) &&
-  members.every((row) => values.some(({ record }) => sameRecord(row, record)));
+function isSame(members: readonly StoredRecord[], values: readonly Named[]): boolean {
+  const there = new Set(members.map(recordKey));
+  const wanted = new Set(values.map(({ record }) => recordKey(record)));
+  return there.size === wanted.size && [...wanted].every((key) => there.has(key));
+}
 
 /** Whether a record is one that is there cannot be said: its data is in another form than what is stored. */
 const unreadable = (words: string, misfit: string | null): DnsFault =>
