@@ -195,6 +195,21 @@ describe('the answers to DNS messages', () => {
     assert.deepEqual(backend.ends, [time + 61, time + FUDGE_SECONDS + 1, time + FUDGE_SECONDS + 1]);
   });
 
+  it('gives each of those that send one update at once an answer with its own id', async () => {
+    const handler = new DnsMessages(new Memory());
+    const update = signed(UPDATE);
+    const ids = [11, 12, 13];
+    const answers = ids.map((id) => {
+      const raw = Buffer.from(update);
+      raw.writeUInt16BE(id, 0);
+      return answersTo(handler, raw, true);
+    });
+    assert.deepEqual(
+      (await Promise.all(answers)).flat().map((answer) => answer.readUInt16BE(0)),
+      ids,
+    );
+  });
+
   it('does no work for strangers who are answered no more, and counts who sends an old signature as one', async () => {
     const backend = new Memory();
     const handler = new DnsMessages(backend);

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { Caller } from '../../access/access.js';
 import { bareName } from '../../dns/names.js';
 import type { TsigKey } from '../../dns/tsig.js';
@@ -136,7 +136,9 @@ export class DnsMessages {
       for await (const one of said) yield sign(one);
       return;
     }
-    const answer = await this.replays.once(once, async () => sign((await said.next()).value ?? null));
+    const kept = await this.replays.once(once, async () => sign((await said.next()).value ?? null));
+    // the id is that of whoever asked
+    const answer = Buffer.from(kept);
     raw.copy(answer, 0, 0, 2);
     yield answer;
   }
