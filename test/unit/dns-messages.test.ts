@@ -10,6 +10,7 @@ import { DnsFault } from '../../src/doors/rfc2136/dns-request.js';
 import { editsOf } from '../../src/doors/rfc2136/edits-of-update.js';
 import { readUpdate } from '../../src/doors/rfc2136/update.js';
 import type { ProviderDefinition } from '../../src/providers/provider.js';
+import { errors } from '../../src/platform/common/errors.js';
 import { providerOf } from '../../src/providers/registry.js';
 import { Dice } from '../random/dice.js';
 import { row } from '../support/rows.js';
@@ -85,6 +86,8 @@ class Memory implements Backend {
   updates = 0;
   transfers = 0;
   failures: unknown[] = [];
+  /** what updates are refused with */
+  refusal: Error | null = null;
   /** the ends of the signatures of updates */
   ends: number[] = [];
 
@@ -115,6 +118,7 @@ class Memory implements Backend {
   async update(...[, zone, { message }, once]: Parameters<Backend['update']>): Promise<void> {
     this.updates++;
     this.ends.push(once.until);
+    if (this.refusal) throw this.refusal;
     if (zone !== ZONE) throw new DnsFault(RCODE.NOTAUTH, 'no zone of ours');
     await editsOf(place, domain, await readUpdate(message, ZONE), rows);
   }
@@ -186,7 +190,7 @@ function signedFor(message: Buffer, time: number, fudge: number): Buffer {
 }
 
 describe('the answers to DNS messages', () => {
-  it('knows an update for as long as its signature counts, to the end of its last second', async () => {
+  it('know an update for as long as its signature counts, to the end of its last second', async () => {
     const backend = new Memory();
     const time = NOW();
     for (const fudge of [60, FUDGE_SECONDS, 65_535])
@@ -195,7 +199,7 @@ describe('the answers to DNS messages', () => {
     assert.deepEqual(backend.ends, [time + 61, time + FUDGE_SECONDS + 1, time + FUDGE_SECONDS + 1]);
   });
 
-  it('gives each of those that send one update at once an answer with its own id', async () => {
+  it('have the ids of those that asked, of all that send one update at once', async () => {
     const handler = new DnsMessages(new Memory());
     const update = signed(UPDATE);
     const ids = [11, 12, 13];
@@ -210,7 +214,26 @@ describe('the answers to DNS messages', () => {
     );
   });
 
-  it('does no work for strangers who are answered no more, and counts who sends an old signature as one', async () => {
+  it('say SERVFAIL for conflicts that pass by themselves, and REFUSED for those that do not', async () => {
+    const backend = new Memory();
+    const handler = new DnsMessages(backend);
+    const said: [string, number | undefined][] = [];
+    for (const error of [
+      errors.conflict('busy'),
+      errors.conflict('in_flight_now', { name: ZONE }),
+      errors.conflict('earlier_change_unclear'),
+      errors.conflict('domain_exists', { name: ZONE }),
+    ]) {
+      backend.refusal = error;
+      const [answer] = await answersTo(handler, sign(UPDATE, KEY, NOW() - said.length).signed, true);
+      said.push([String((error.data as { reason: string }).reason), answer && decode(answer).rcode]);
+    }
+    const { SERVFAIL, REFUSED } = RCODE;
+    const passing = ['busy', 'in_flight_now', 'earlier_change_unclear'].map((reason) => [reason, SERVFAIL]);
+    assert.deepEqual(said, [...passing, ['domain_exists', REFUSED]]);
+  });
+
+  it('cost strangers that sent too much no work, and who sends an old signature is a stranger', async () => {
     const backend = new Memory();
     const handler = new DnsMessages(backend);
     const [question] = CORPUS as [Buffer];
