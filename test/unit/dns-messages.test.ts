@@ -13,6 +13,7 @@ import type { ProviderDefinition } from '../../src/providers/provider.js';
 import { errors } from '../../src/platform/common/errors.js';
 import { providerOf } from '../../src/providers/registry.js';
 import { Dice } from '../random/dice.js';
+import { extendedError } from '../support/dns-messages.js';
 import { row } from '../support/rows.js';
 
 /** How many messages are sent; more of them: FUZZ=100000 npx jest test/unit/dns-messages */
@@ -233,7 +234,16 @@ describe('the answers to DNS messages', () => {
     assert.deepEqual(said, [...passing, ['domain_exists', REFUSED]]);
   });
 
-  it('cost strangers that sent too much no work, and who sends an old signature is a stranger', async () => {
+  it('cut the words of a refusal between two characters', async () => {
+    const backend = new Memory();
+    const words = `${'a'.repeat(399)}ü and more`;
+    backend.refusal = new DnsFault(RCODE.REFUSED, words);
+    const update = encode(9, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [[], []], { edns: true });
+    const [answer] = await answersTo(new DnsMessages(backend), signed(update), true);
+    assert.equal(answer && extendedError(answer)?.text, 'a'.repeat(399));
+  });
+
+  it('are none for strangers that sent too much, before any work is done; an old signature is one of a stranger', async () => {
     const backend = new Memory();
     const handler = new DnsMessages(backend);
     const [question] = CORPUS as [Buffer];
