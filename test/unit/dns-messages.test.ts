@@ -9,8 +9,8 @@ import { type Backend, type DnsCaller, DnsMessages, type From } from '../../src/
 import { DnsFault } from '../../src/doors/rfc2136/dns-request.js';
 import { editsOf } from '../../src/doors/rfc2136/edits-of-update.js';
 import { readUpdate } from '../../src/doors/rfc2136/update.js';
-import type { ProviderDefinition } from '../../src/providers/provider.js';
 import { errors } from '../../src/platform/common/errors.js';
+import type { ProviderDefinition } from '../../src/providers/provider.js';
 import { providerOf } from '../../src/providers/registry.js';
 import { Dice } from '../random/dice.js';
 import { extendedError } from '../support/dns-messages.js';
@@ -243,7 +243,7 @@ describe('the answers to DNS messages', () => {
     assert.equal(answer && extendedError(answer)?.text, 'a'.repeat(399));
   });
 
-  it('are none for strangers that sent too much, before any work is done; an old signature is one of a stranger', async () => {
+  it('are none for strangers that sent too much, before any work is done, and for old signatures of theirs', async () => {
     const backend = new Memory();
     const handler = new DnsMessages(backend);
     const [question] = CORPUS as [Buffer];
