@@ -222,7 +222,7 @@ describe('the answers to DNS messages', () => {
     for (const error of [
       errors.conflict('busy'),
       errors.conflict('in_flight_now', { name: ZONE }),
-      errors.conflict('earlier_change_unclear'),
+      errors.conflict('record_unclear'),
       errors.conflict('domain_exists', { name: ZONE }),
     ]) {
       backend.refusal = error;
@@ -230,7 +230,7 @@ describe('the answers to DNS messages', () => {
       said.push([String((error.data as { reason: string }).reason), answer && decode(answer).rcode]);
     }
     const { SERVFAIL, REFUSED } = RCODE;
-    const passing = ['busy', 'in_flight_now', 'earlier_change_unclear'].map((reason) => [reason, SERVFAIL]);
+    const passing = ['busy', 'in_flight_now', 'record_unclear'].map((reason) => [reason, SERVFAIL]);
     assert.deepEqual(said, [...passing, ['domain_exists', REFUSED]]);
   });
 

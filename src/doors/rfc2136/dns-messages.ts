@@ -45,7 +45,7 @@ export interface Backend {
   isOpen(): Promise<boolean>;
   /** @param name lower case, without final dot */
   key(name: string): Promise<(TsigKey & { tokenId: number }) | null>;
-  /** Counts a message of somebody unknown, before any work is done for it. @returns whether the network has sent too many */
+  /** Counts a message of a stranger, before any work is done for it. @returns whether the network has sent too many */
   isStrangerRefused(ip: string): Promise<boolean>;
   caller(ip: string): DnsCaller;
   /** @param changes of records, with the prerequisites of an update @returns false: the token has ended */

@@ -70,13 +70,17 @@ function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, here: 
   const isSoa = host === '@' && (type === null || type === 'SOA');
   const found = values ? isSame(members, values) : members.length > 0 || isSoa;
   if (found === isThere) return;
+  throw unheld(one, `${fullName(host, name)} ${type ?? ''}`.trimEnd(), members.length > 0);
+}
+
+/** What is said of a prerequisite that does not hold. @param words name what it is about */
+function unheld({ type, isThere, values }: Prerequisite, words: string, isSet: boolean): DnsFault {
+  const unread = isSet ? values?.find(({ misfit }) => misfit !== null) : undefined;
+  if (unread) return unreadable(words, unread.misfit);
+  if (values) return new DnsFault(RCODE.NXRRSET, `${words} holds something else`);
   const absent = type === null ? RCODE.NXDOMAIN : RCODE.NXRRSET;
   const present = type === null ? RCODE.YXDOMAIN : RCODE.YXRRSET;
-  const words = `${fullName(host, name)} ${type ?? ''}`.trimEnd();
-  const unread = values?.find(({ misfit }) => misfit !== null);
-  if (unread && members.length) throw unreadable(words, unread.misfit);
-  if (values) throw new DnsFault(RCODE.NXRRSET, `${words} holds something else`);
-  throw new DnsFault(isThere ? absent : present, `${words} is ${isThere ? 'not ' : ''}there`);
+  return new DnsFault(isThere ? absent : present, `${words} is ${isThere ? 'not ' : ''}there`);
 }
 
 /** Whether a set holds these values and nothing else. */

@@ -50,7 +50,7 @@ export class DnsTransfers {
    * The whole zone (RFC 5936), or what became of it since a serial (RFC 1995), in pieces that fit a message each.
    * Records that are changed meanwhile are told as they were. The whole zone, too, where its history does not reach so
    * far back, or cannot tell which records have left DNS: those that give way to others are still there.
-   * @throws DnsFault SERVFAIL where a record has no form in DNS, or fits no message: a zone without it would be another one
+   * @throws DnsFault SERVFAIL where a record has no form in DNS or fits no message: without it the zone is another one
    */
   async *pieces(domain: OpenDomain, serial: number | null): AsyncGenerator<WireRecord[]> {
     const newest = await this.past.newest(domain.id);
