@@ -39,11 +39,15 @@ export function verifyRequest(raw: Buffer, tsig: Tsig, key: TsigKey, now: number
   if (length > mac.length || length < Math.max(LEAST_MAC, mac.length / 2))
     throw new RangeError('the signature has a length that none has');
   if (!timingSafeEqual(mac.subarray(0, length), tsig.mac)) return { error: TSIG_ERROR.BADSIG, mac };
-  // the longest that a signature counts is ours to say
-  const fudge = Math.min(tsig.fudge, FUDGE_SECONDS);
-  const isTimely = Math.abs(now - tsig.time.readUIntBE(0, 6)) <= fudge;
+  const isTimely = Math.abs(now - tsig.time.readUIntBE(0, 6)) <= fudgeOf(tsig);
   return { error: isTimely ? TSIG_ERROR.NONE : TSIG_ERROR.BADTIME, mac };
 }
+
+/** The longest that a signature counts is ours to say. @returns seconds */
+const fudgeOf = ({ fudge }: Tsig): number => Math.min(fudge, FUDGE_SECONDS);
+
+/** Seconds since 1970 when a signature counts no more: its last second counts to its end. */
+export const endOf = (tsig: Tsig): number => tsig.time.readUIntBE(0, 6) + fudgeOf(tsig) + 1;
 
 /** Appends a record to a message. */
 function append(message: Buffer, name: string, rdata: Buffer): Buffer {

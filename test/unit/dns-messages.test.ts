@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { sign, type TsigKey } from '../../src/dns/tsig.js';
-import { CLASS, decode, encode, OPCODE, RCODE, TYPE, type WireRecord } from '../../src/dns/wire.js';
-import { rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
+import type { StoredRecord } from '../../src/cache/record-cache.js';
+import { FUDGE_SECONDS, hmac, sign, type TsigKey, time48, u16, variables } from '../../src/dns/tsig.js';
+import { CLASS, decode, encode, OPCODE, RCODE, TRANSFER, TYPE, type WireRecord } from '../../src/dns/wire.js';
+import { nameToWire, rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { type Backend, type DnsCaller, DnsMessages, type From } from '../../src/doors/rfc2136/dns-messages.js';
 import { DnsFault } from '../../src/doors/rfc2136/dns-request.js';
 import { editsOf } from '../../src/doors/rfc2136/edits-of-update.js';
 import { readUpdate } from '../../src/doors/rfc2136/update.js';
+import { errors } from '../../src/platform/common/errors.js';
 import type { ProviderDefinition } from '../../src/providers/provider.js';
 import { providerOf } from '../../src/providers/registry.js';
 import { Dice } from '../random/dice.js';
+import { extendedError } from '../support/dns-messages.js';
 import { row } from '../support/rows.js';
 
 /** How many messages are sent; more of them: FUZZ=100000 npx jest test/unit/dns-messages */
@@ -84,18 +87,39 @@ class Memory implements Backend {
   updates = 0;
   transfers = 0;
   failures: unknown[] = [];
+  /** what updates are refused with */
+  refusal: Error | null = null;
+  /** the ends of the signatures of updates */
+  ends: number[] = [];
 
   isOpen = async () => true;
   key = async (name: string) => (name === KEY.name ? { ...KEY, tokenId: 1 } : null);
-  isStrangerRefused = async () => false;
+  isFlooded = false;
+  /** how often strangers were counted, and how often a zone was looked for */
+  strangers = 0;
+  looks = 0;
+  isStrangerRefused = async () => {
+    this.strangers++;
+    return this.isFlooded;
+  };
   caller = (ip: string): DnsCaller => ({ ip, userAgent: '', requestId: '', principal: null, door: 'rfc2136' });
-  letIn = async () => true;
-  soaAbove = async (name: string) => (name === ZONE || name.endsWith(`.${ZONE}`) ? soa : null);
+  /** the changes that were counted */
+  counted: number[] = [];
+  letIn = async (_me: DnsCaller, _tokenId: number, changes: number) => {
+    this.counted.push(changes);
+    return true;
+  };
+  soaAbove = async (name: string) => {
+    this.looks++;
+    return name === ZONE || name.endsWith(`.${ZONE}`) ? soa : null;
+  };
   soaOf = async () => soa;
   broken = (error: unknown) => void this.failures.push(error);
 
-  async update(_me: DnsCaller, zone: string, { message }: Parameters<Backend['update']>[2]): Promise<void> {
+  async update(...[, zone, { message }, once]: Parameters<Backend['update']>): Promise<void> {
     this.updates++;
+    this.ends.push(once.until);
+    if (this.refusal) throw this.refusal;
     if (zone !== ZONE) throw new DnsFault(RCODE.NOTAUTH, 'no zone of ours');
     await editsOf(place, domain, await readUpdate(message, ZONE), rows);
   }
@@ -152,6 +176,127 @@ async function answersTo(handler: DnsMessages, raw: Buffer, isTcp: boolean): Pro
   for await (const answer of handler.answers(Buffer.from(raw), from)) answers.push(answer);
   return answers;
 }
+
+const UPDATE = CORPUS[4] as Buffer;
+
+/** A message with a TSIG record whose fudge is another one than `sign` gives. */
+function signedFor(message: Buffer, time: number, fudge: number): Buffer {
+  const [name, algorithm] = [nameToWire(KEY.name), nameToWire('hmac-sha256')];
+  const mac = hmac(KEY, [message, variables(KEY, time48(time), fudge, 0, Buffer.alloc(0))]);
+  const rdata = [algorithm, time48(time), u16(fudge, mac.length), mac, message.subarray(0, 2), u16(0, 0)];
+  const fixed = [u16(TYPE.TSIG, CLASS.ANY, 0, 0, Buffer.concat(rdata).length)];
+  const whole = Buffer.concat([message, name, ...fixed, ...rdata]);
+  whole.writeUInt16BE(message.readUInt16BE(10) + 1, 10);
+  return whole;
+}
+
+describe('the answers to DNS messages', () => {
+  it('know an update for as long as its signature counts, to the end of its last second', async () => {
+    const backend = new Memory();
+    const time = NOW();
+    for (const fudge of [60, FUDGE_SECONDS, 65_535])
+      for (const answer of await answersTo(new DnsMessages(backend), signedFor(UPDATE, time, fudge), true))
+        assert.equal(decode(answer).rcode, RCODE.NOERROR);
+    assert.deepEqual(backend.ends, [time + 61, time + FUDGE_SECONDS + 1, time + FUDGE_SECONDS + 1]);
+  });
+
+  it('have the ids of those that asked, of all that send one update at once', async () => {
+    const handler = new DnsMessages(new Memory());
+    const update = signed(UPDATE);
+    const ids = [11, 12, 13];
+    const answers = ids.map((id) => {
+      const raw = Buffer.from(update);
+      raw.writeUInt16BE(id, 0);
+      return answersTo(handler, raw, true);
+    });
+    assert.deepEqual(
+      (await Promise.all(answers)).flat().map((answer) => answer.readUInt16BE(0)),
+      ids,
+    );
+  });
+
+  it('say SERVFAIL for conflicts that pass by themselves, and REFUSED for those that do not', async () => {
+    const backend = new Memory();
+    const handler = new DnsMessages(backend);
+    const said: [string, number | undefined][] = [];
+    for (const error of [
+      errors.conflict('busy'),
+      errors.conflict('in_flight_now', { name: ZONE }),
+      errors.conflict('record_unclear'),
+      errors.conflict('domain_exists', { name: ZONE }),
+    ]) {
+      backend.refusal = error;
+      const [answer] = await answersTo(handler, sign(UPDATE, KEY, NOW() - said.length).signed, true);
+      said.push([String((error.data as { reason: string }).reason), answer && decode(answer).rcode]);
+    }
+    const { SERVFAIL, REFUSED } = RCODE;
+    const passing = ['busy', 'in_flight_now', 'record_unclear'].map((reason) => [reason, SERVFAIL]);
+    assert.deepEqual(said, [...passing, ['domain_exists', REFUSED]]);
+  });
+
+  it('cut the words of a refusal between two characters', async () => {
+    const backend = new Memory();
+    const words = `${'a'.repeat(399)}ü and more`;
+    backend.refusal = new DnsFault(RCODE.REFUSED, words);
+    const update = encode(9, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [[], []], { edns: true });
+    const [answer] = await answersTo(new DnsMessages(backend), signed(update), true);
+    assert.equal(answer && extendedError(answer)?.text, 'a'.repeat(399));
+  });
+
+  it('are none for strangers that sent too much, before any work is done, and for old signatures of theirs', async () => {
+    const backend = new Memory();
+    const handler = new DnsMessages(backend);
+    const [question] = CORPUS as [Buffer];
+    const old = sign(UPDATE, KEY, NOW() - 3600).signed;
+    const codes = async () => {
+      const answers = [...(await answersTo(handler, question, false)), ...(await answersTo(handler, old, false))];
+      return answers.map((answer) => decode(answer).rcode);
+    };
+    assert.deepEqual(await codes(), [RCODE.NOERROR, RCODE.NOTAUTH]);
+    assert.deepEqual([backend.strangers, backend.looks], [2, 1]);
+    backend.isFlooded = true;
+    assert.deepEqual(await codes(), []);
+    assert.deepEqual([backend.strangers, backend.looks], [4, 1]);
+    const [answer] = await answersTo(handler, signed(question), false);
+    assert.equal(answer && decode(answer).rcode, RCODE.NOERROR);
+    assert.equal(backend.strangers, 4);
+  });
+});
+
+describe('the prerequisites of an update', () => {
+  it('are counted as its changes are', async () => {
+    const backend = new Memory();
+    for (const message of CORPUS.slice(4, 6)) await answersTo(new DnsMessages(backend), signed(message), true);
+    assert.deepEqual(backend.counted, [1, 14]);
+  });
+
+  it('are judged with few looks at each record', async () => {
+    const most = 400;
+    let looks = 0;
+    const counting = (of: StoredRecord) =>
+      new Proxy(of, {
+        get(target, field) {
+          looks++;
+          return Reflect.get(target, field);
+        },
+      });
+    const addresses = Array.from({ length: most }, (_, i) => `2001:db8::${(i + 1).toString(16)}`);
+    const oneSet = addresses.map((value, i) => counting(row(i + 1, { host: 'set', type: 'AAAA', value })));
+    const manyNames = addresses.map((value, i) => counting(row(i + 1, { host: `h${i}`, type: 'AAAA', value })));
+    for (const [there, hostOf] of [
+      [oneSet, () => 'set'],
+      [manyNames, (i: number) => `h${i}`],
+    ] as const) {
+      const first = addresses.map((value, i) => record(hostOf(i), 'AAAA', value, { ttl: 0 }));
+      const message = encode(1, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [first, []]);
+      looks = 0;
+      assert.deepEqual(await editsOf(place, domain, await readUpdate(decode(message, TRANSFER), ZONE), there), []);
+      assert.ok(looks < 40 * most, `${looks} looks`);
+      const other = await readUpdate(decode(message, TRANSFER), ZONE);
+      await assert.rejects(editsOf(place, domain, other, there.slice(1)), { rcode: RCODE.NXRRSET });
+    }
+  });
+});
 
 /** Codes that a message can get. */
 const KNOWN: ReadonlySet<number> = new Set(Object.values(RCODE));

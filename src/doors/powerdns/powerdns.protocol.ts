@@ -4,6 +4,7 @@ import type { AppError } from '../../platform/common/errors.js';
 import type { FieldError } from '../../platform/common/words/codes.js';
 import { jsonParser } from '../../platform/http/json-body.js';
 import type { ProtocolAdapter } from '../../platform/http/protocol.js';
+import { PASSING } from '../kit/passing.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -19,9 +20,6 @@ function keyOf(request: Request): string | null {
 /** Whether a client wants JSON, as PowerDNS finds out: by `Accept`, or without one by the type of what it sends. */
 export const wantsJson = (request: Request): boolean =>
   (request.get('accept') ?? request.get('content-type') ?? '').toLowerCase().includes(JSON_TYPE);
-
-/** A conflict that is over once somebody else is done. */
-const PASSING = new Set(['record_unclear', 'earlier_change_unclear', 'changed_meanwhile', 'busy', 'in_flight_now']);
 
 /** The status by which PowerDNS would say so: what can be mended is 422, what passes by itself 503. */
 function statusOf({ status, data }: AppError, method: string): number {

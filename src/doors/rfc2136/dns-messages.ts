@@ -1,8 +1,8 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { Caller } from '../../access/access.js';
 import { bareName } from '../../dns/names.js';
 import type { TsigKey } from '../../dns/tsig.js';
-import { TSIG_ERROR, TsigSigner, unsigned, verifyRequest } from '../../dns/tsig-server.js';
+import { endOf, TSIG_ERROR, TsigSigner, unsigned, verifyRequest } from '../../dns/tsig-server.js';
 import { CLASS, OPCODE, RCODE, type ReadRecord, TYPE, type WireRecord } from '../../dns/wire.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { AppError } from '../../platform/common/errors.js';
@@ -45,10 +45,10 @@ export interface Backend {
   isOpen(): Promise<boolean>;
   /** @param name lower case, without final dot */
   key(name: string): Promise<(TsigKey & { tokenId: number }) | null>;
-  /** Counts a message of somebody unknown. @returns whether the network has sent too many */
+  /** Counts a message of a stranger, before any work is done for it. @returns whether the network has sent too many */
   isStrangerRefused(ip: string): Promise<boolean>;
   caller(ip: string): DnsCaller;
-  /** @param changes of records @returns false: the token has ended */
+  /** @param changes of records, with the prerequisites of an update @returns false: the token has ended */
   letIn(me: DnsCaller, tokenId: number, changes: number): Promise<boolean>;
   /** The SOA of the innermost zone of ours that a name is in; null: it is in none. */
   soaAbove(name: string): Promise<WireRecord | null>;
@@ -99,8 +99,8 @@ export class DnsMessages {
     const { raw, tsig } = request;
     const closed = await this.closed();
     if (closed || !tsig) {
-      const said = closed ?? (await this.ofStranger(request));
-      if (!(await this.isSilent(from))) yield encodeAnswer(request, said, from.isTcp, 0);
+      if (await this.isSilent(from)) return;
+      yield encodeAnswer(request, closed ?? (await this.ofStranger(request)), from.isTcp, 0);
       return;
     }
     const key = await this.backend.key(bareName(tsig.key));
@@ -108,7 +108,7 @@ export class DnsMessages {
     const { error, mac } = key ? verifyRequest(raw, tsig, key, now) : { error: TSIG_ERROR.BADKEY, mac: tsig.mac };
     const refusal = encodeAnswer(request, { rcode: RCODE.NOTAUTH }, from.isTcp, 0);
     if (key && error === TSIG_ERROR.NONE) {
-      const once = { id: sha256(`${key.name} ${mac.toString('hex')}`), until: tsig.time.readUIntBE(0, 6) + tsig.fudge };
+      const once = { id: sha256(`${key.name} ${mac.toString('hex')}`), until: endOf(tsig) };
       const said = this.known({ request, me: this.backend.caller(from.ip), from, once }, key.tokenId);
       // the token that the key stands for has ended
       const ended = () => unsigned(refusal, tsig, TSIG_ERROR.BADKEY);
@@ -117,8 +117,12 @@ export class DnsMessages {
       const sign = (one: Said | null) =>
         one ? signer.sign(encodeAnswer(request, one, from.isTcp, room), seconds()) : ended();
       yield* this.signed(request, once, said, sign);
-    } else if (key && error === TSIG_ERROR.BADTIME) yield new TsigSigner(key, tsig).signBadTime(refusal, now);
-    else if (!(await this.isSilent(from))) yield unsigned(refusal, tsig, error);
+      return;
+    }
+    if (await this.isSilent(from)) return;
+    // anybody may have recorded it
+    if (key && error === TSIG_ERROR.BADTIME) yield new TsigSigner(key, tsig).signBadTime(refusal, now);
+    else yield unsigned(refusal, tsig, error);
   }
 
   /** Signs what is said; an update is carried out once, however often it comes. */
@@ -132,7 +136,9 @@ export class DnsMessages {
       for await (const one of said) yield sign(one);
       return;
     }
-    const answer = await this.replays.once(once, async () => sign((await said.next()).value ?? null));
+    const kept = await this.replays.once(once, async () => sign((await said.next()).value ?? null));
+    // the id is that of whoever asked
+    const answer = Buffer.from(kept);
     raw.copy(answer, 0, 0, 2);
     yield answer;
   }
@@ -178,7 +184,8 @@ export class DnsMessages {
   private async saidTo({ me, request }: Signed, tokenId: number, answer: () => Promise<Said>): Promise<Said | null> {
     const { opcode, sections } = request.message;
     try {
-      const changes = opcode === OPCODE.UPDATE ? Math.max(1, sections[1].length) : 0;
+      // prerequisites are work as changes are
+      const changes = opcode === OPCODE.UPDATE ? Math.max(1, sections[0].length + sections[1].length) : 0;
       return (await this.backend.letIn(me, tokenId, changes)) ? await answer() : null;
     } catch (error) {
       return this.said(error);

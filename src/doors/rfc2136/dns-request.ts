@@ -95,7 +95,9 @@ export function headerOnly(raw: Buffer, rcode: number): Buffer {
 }
 
 function option({ fault }: Said, extended: number, withText: boolean): Buffer {
-  const text = fault && withText ? Buffer.from(fault.message).subarray(0, MAX_TEXT) : Buffer.alloc(0);
+  const room = Buffer.alloc(MAX_TEXT);
+  // no character is written in part
+  const text = room.subarray(0, fault && withText ? room.write(fault.message) : 0);
   const rdata = fault ? Buffer.alloc(6 + text.length) : Buffer.alloc(0);
   if (fault) {
     rdata.writeUInt16BE(15, 0);

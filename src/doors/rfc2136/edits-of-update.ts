@@ -1,14 +1,14 @@
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { creation, type Edit, type NewRecord, type Place } from '../../changes/edits/edit.js';
 import { fullName } from '../../dns/names.js';
-import { MANAGED_TYPES, sameRecord, shownValue } from '../../dns/record.js';
+import { MANAGED_TYPES, recordKey, sameRecord, shownValue } from '../../dns/record.js';
 import { RCODE } from '../../dns/wire.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { due, turn } from '../../platform/common/turns.js';
 import { served } from '../../records/served.js';
 import { DnsFault, refused } from './dns-request.js';
-import type { Content, Prerequisite, Step, Update } from './update.js';
+import type { Content, Named, Prerequisite, Step, Update } from './update.js';
 
 /** Stands for all types where rules of tokens are asked about a name as a whole: no rule for single types allows it. */
 const ANY = 'ANY';
@@ -37,9 +37,15 @@ export async function editsOf(
   rows: readonly StoredRecord[],
 ): Promise<Edit[]> {
   const shown = served(domain.provider, rows).filter(isShown);
+  const byHost = new Map<string, StoredRecord[]>();
+  for (const row of shown) {
+    const here = byHost.get(row.host);
+    if (here) here.push(row);
+    else byHost.set(row.host, [row]);
+  }
   for (const one of update.prerequisites) {
     if (due()) await turn();
-    assertHolds(domain, one, shown);
+    assertHolds(domain, one, byHost.get(one.host) ?? []);
   }
   const copy = new Copy(domain, shown);
   for (const step of update.steps) {
@@ -49,28 +55,44 @@ export async function editsOf(
   return copy.edits(place, rows);
 }
 
-/** Whoever may not read what a prerequisite is about does not learn whether it holds. @throws DnsFault; AppError */
-function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, shown: readonly StoredRecord[]): void {
+/**
+ * Whoever may not read what a prerequisite is about does not learn whether it holds.
+ * @param here what its name has
+ * @throws DnsFault; AppError 403001
+ */
+function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, here: readonly StoredRecord[]): void {
   const { host, type, isThere, values } = one;
-  const members = shown.filter((row) => row.host === host && (type === null || row.type === type));
+  const members = here.filter((row) => type === null || row.type === type);
   for (const row of members) assertMay(access, id, 'read', row);
-  for (const value of values?.map((content) => content.value) ?? [null])
+  for (const value of values?.map(({ record }) => record.value) ?? [null])
     assertMay(access, id, 'read', { host, type: type ?? ANY, value, ttl: 0 });
   // every zone has one
   const isSoa = host === '@' && (type === null || type === 'SOA');
   const found = values ? isSame(members, values) : members.length > 0 || isSoa;
   if (found === isThere) return;
+  throw unheld(one, `${fullName(host, name)} ${type ?? ''}`.trimEnd(), members.length > 0);
+}
+
+/** What is said of a prerequisite that does not hold. @param words name what it is about */
+function unheld({ type, isThere, values }: Prerequisite, words: string, isSet: boolean): DnsFault {
+  const unread = isSet ? values?.find(({ misfit }) => misfit !== null) : undefined;
+  if (unread) return unreadable(words, unread.misfit);
+  if (values) return new DnsFault(RCODE.NXRRSET, `${words} holds something else`);
   const absent = type === null ? RCODE.NXDOMAIN : RCODE.NXRRSET;
   const present = type === null ? RCODE.YXDOMAIN : RCODE.YXRRSET;
-  const words = `${fullName(host, name)} ${type ?? ''}`.trimEnd();
-  if (values) throw new DnsFault(RCODE.NXRRSET, `${words} holds something else`);
-  throw new DnsFault(isThere ? absent : present, `${words} is ${isThere ? 'not ' : ''}there`);
+  return new DnsFault(isThere ? absent : present, `${words} is ${isThere ? 'not ' : ''}there`);
 }
 
 /** Whether a set holds these values and nothing else. */
-const isSame = (members: readonly StoredRecord[], values: readonly Content[]): boolean =>
-  values.every((value) => members.some((row) => sameRecord(row, value))) &&
-  members.every((row) => values.some((value) => sameRecord(row, value)));
+function isSame(members: readonly StoredRecord[], values: readonly Named[]): boolean {
+  const there = new Set(members.map(recordKey));
+  const wanted = new Set(values.map(({ record }) => recordKey(record)));
+  return there.size === wanted.size && [...wanted].every((key) => there.has(key));
+}
+
+/** Whether a record is one that is there cannot be said: its data is in another form than what is stored. */
+const unreadable = (words: string, misfit: string | null): DnsFault =>
+  refused(`${words} cannot be told from the records that are there, name the set as a whole: ${misfit}`);
 
 /** The records at the names of an update. */
 class Copy {
@@ -90,7 +112,7 @@ class Copy {
         this.add(step);
         break;
       case 'delete':
-        this.delete(step.record);
+        this.delete(step);
         break;
       case 'delete-set': {
         const { host, type } = step;
@@ -141,11 +163,16 @@ class Copy {
   }
 
   /** Section 3.4.2.4. */
-  private delete(record: Content): void {
+  private delete({ record, misfit }: Named): void {
     const { host, type, value } = record;
-    const isLastNs =
-      host === '@' && type === 'NS' && this.at(host).filter((one) => one.record.type === 'NS').length < 2;
+    const members = this.at(host).filter((one) => one.record.type === type);
+    const isLastNs = host === '@' && type === 'NS' && members.length < 2;
     const isKept = isLastNs || (host === '@' && type === 'SOA');
+    if (misfit !== null && members.length && !members.some((one) => sameRecord(one.record, record))) {
+      this.may('read', record);
+      this.may('delete', record);
+      throw unreadable(`${fullName(host, this.domain.name)} ${type}`, misfit);
+    }
     this.remove(host, type, value, (item) => !isKept && sameRecord(item.record, record));
   }
 
@@ -163,7 +190,7 @@ class Copy {
   }
 
   private may(
-    action: 'create' | 'delete',
+    action: 'read' | 'create' | 'delete',
     { host, type, value }: { host: string; type: string; value: string | null },
   ) {
     assertMay(this.domain.access, this.domain.id, action, { host, type, value, ttl: 0 });
@@ -174,14 +201,24 @@ class Copy {
     const gone = [...this.removed];
     const moved: Edit[] = [];
     const made: Edit[] = [];
+    const stored = new Set(rows.map(recordKey));
     for (const { record, row, ttl } of [...this.hosts.values()].flat()) {
       if (due()) await turn();
       if (ttl === null) continue;
       const one = creationOf(place, record, ttl);
-      const isStored = row !== null || rows.some((other) => sameRecord(other, record));
-      const before = isStored ? -1 : gone.findIndex((old) => isReplaceable(this.domain, old, one));
-      if (before < 0) made.push({ op: 'upsert', ...one, patch: { enabled: true, ttl: one.record.ttl } });
-      else moved.push(moving(gone.splice(before, 1)[0] as StoredRecord, one));
+      if (row !== null || stored.has(recordKey(record))) {
+        made.push({ op: 'upsert', ...one, patch: { enabled: true, ttl: one.record.ttl } });
+        continue;
+      }
+      const before = gone.findIndex((old) => isReplaceable(this.domain, old, one));
+      if (before >= 0) {
+        moved.push(moving(gone.splice(before, 1)[0] as StoredRecord, one));
+        continue;
+      }
+      // its outcome shows whether it was there
+      this.may('read', record);
+      // an upsert would change the record of another priority
+      made.push({ op: 'create', ...one });
     }
     // what goes makes room first: a CNAME for addresses
     return [...gone.map(({ id }): Edit => ({ op: 'delete', id })), ...moved, ...made];

@@ -1,9 +1,7 @@
 import { RCODE } from '../../dns/wire.js';
 import { AppError } from '../../platform/common/errors.js';
+import { PASSING } from '../kit/passing.js';
 import { DnsFault, EDE } from './dns-request.js';
-
-/** What is unclear for the moment, of the conflicts that end a request. */
-const PASSING = new Set<unknown>(['earlier_change_unclear', 'record_unclear', 'changed_meanwhile']);
 
 const reasonOf = ({ data }: AppError): unknown => (data as { reason?: unknown } | undefined)?.reason;
 

@@ -15,6 +15,8 @@ import { DnsFault } from './dns-request.js';
 
 /** Octets of records in one message of a transfer. */
 const MESSAGE_BYTES = 16_384;
+/** Octets of data that a message of 64 KiB has room for beside a header, a question, a name and a signature. */
+const MOST_RDATA = 64_000;
 const LINE = 'default';
 /** Seconds of the SOA: when secondaries look again, after a failure, when they give up, and its own TTL. */
 const SOA_TIMES = '3600 600 1209600 300';
@@ -47,20 +49,22 @@ export class DnsTransfers {
   /**
    * The whole zone (RFC 5936), or what became of it since a serial (RFC 1995), in pieces that fit a message each.
    * Records that are changed meanwhile are told as they were. The whole zone, too, where its history does not reach so
-   * far back.
-   * @throws DnsFault SERVFAIL where a record has no form in DNS: a zone without it would be another one
+   * far back, or cannot tell which records have left DNS: those that give way to others are still there.
+   * @throws DnsFault SERVFAIL where a record has no form in DNS or fits no message: without it the zone is another one
    */
   async *pieces(domain: OpenDomain, serial: number | null): AsyncGenerator<WireRecord[]> {
     const newest = await this.past.newest(domain.id);
     if (!newest)
       throw new DnsFault(RCODE.SERVFAIL, `the records of ${domain.name} were not read from its provider yet`);
     const soa = await this.soaAt(domain.name, newest);
-    if (serial === newest) {
+    // the same or a newer one (RFC 1982), which is the client's to mend (RFC 1995 section 2)
+    if (serial !== null && ((newest - serial) | 0) <= 0) {
       yield [soa];
       return;
     }
     const zone = { domain, soa, isShown: await this.shownIn(domain, newest) };
-    const isKnown = serial !== null && serial < newest && (await this.past.one(domain.id, serial));
+    const yields = providerOf(domain.provider)?.capabilities.yields;
+    const isKnown = !yields && serial !== null && serial < newest && (await this.past.one(domain.id, serial));
     yield* packed(isKnown ? this.since(zone, serial, newest) : this.whole(zone, newest));
   }
 
@@ -112,9 +116,11 @@ export class DnsTransfers {
 function wireOf(state: ChangedState, zone: string): WireRecord {
   const { host, type, ttl } = state;
   const name = fullName(host, zone);
-  for (const rdata of [() => rdataOf(state), () => state.value]) {
+  for (const text of [() => rdataOf(state), () => state.value]) {
     try {
-      return { name: `${name}.`, type: typeNumber(type), class: CLASS.IN, ttl, rdata: rdataToWire(type, rdata()) };
+      const rdata = rdataToWire(type, text());
+      if (rdata.length > MOST_RDATA) break;
+      return { name: `${name}.`, type: typeNumber(type), class: CLASS.IN, ttl, rdata };
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
     }

@@ -13,16 +13,22 @@ export interface Prerequisite {
   type: string | null;
   isThere: boolean;
   /** the set holds these and nothing else */
-  values?: readonly Content[];
+  values?: readonly Named[];
 }
 
 /** What a record holds, as it is stored. */
 export type Content = Pick<DnsRecord, 'host' | 'type' | 'value' | 'priority' | 'line'>;
 
+/** A record with its data. */
+export interface Named {
+  record: Content;
+  /** why its data was not read into the form of its type, in which it is stored; null: it was */
+  misfit: string | null;
+}
+
 export type Step =
-  /** `misfit`: what is wrong with the data of its type */
-  | { op: 'add'; record: Content; ttl: number; misfit: string | null }
-  | { op: 'delete'; record: Content }
+  | ({ op: 'add'; ttl: number } & Named)
+  | ({ op: 'delete' } & Named)
   | { op: 'delete-set'; host: string; type: string }
   | { op: 'delete-name'; host: string };
 
@@ -39,7 +45,7 @@ const malformed = (text: string): DnsFault => new DnsFault(RCODE.FORMERR, text);
 /** @throws DnsFault FORMERR, NOTZONE; RangeError when it is malformed */
 export async function readUpdate({ sections: [first, second] }: Message, zone: string): Promise<Update> {
   const prerequisites: Prerequisite[] = [];
-  const values = new Map<string, Content[]>();
+  const values = new Map<string, Named[]>();
   for (const record of first) {
     if (due()) await turn();
     const one = prerequisiteOf(record, zone, values);
@@ -59,7 +65,7 @@ function hostOf({ name }: ReadRecord, zone: string): string {
   return host;
 }
 
-function contentOf(record: ReadRecord, host: string, zone: string): { record: Content; misfit: string | null } {
+function contentOf(record: ReadRecord, host: string, zone: string): Named {
   const type = typeName(record.type);
   const plain = { host, type, value: record.text, priority: null, line: 'default' };
   const read = readRdata(record.name, type, record.text, record.ttl, zone);
@@ -71,7 +77,7 @@ function contentOf(record: ReadRecord, host: string, zone: string): { record: Co
 const isEmpty = ({ rdataStart, rdataEnd }: ReadRecord): boolean => rdataStart === rdataEnd;
 
 /** RFC 2136 section 3.2. @param values of sets that are compared, each with one prerequisite */
-function prerequisiteOf(record: ReadRecord, zone: string, values: Map<string, Content[]>): Prerequisite | null {
+function prerequisiteOf(record: ReadRecord, zone: string, values: Map<string, Named[]>): Prerequisite | null {
   const { type, class: of } = record;
   if (record.ttl !== 0) throw malformed('a prerequisite has a TTL');
   const host = hostOf(record, zone);
@@ -85,7 +91,7 @@ function prerequisiteOf(record: ReadRecord, zone: string, values: Map<string, Co
   if (of !== CLASS.IN || isMeta(type)) throw malformed('a prerequisite is of a class or type that no record has');
   const key = `${host} ${type}`;
   const known = values.get(key);
-  const content = contentOf(record, host, zone).record;
+  const content = contentOf(record, host, zone);
   if (known) {
     known.push(content);
     return null;
@@ -107,8 +113,8 @@ function stepOf(record: ReadRecord, zone: string): Step {
   }
   if ((of !== CLASS.IN && of !== CLASS.NONE) || isMeta(type))
     throw malformed('an update is of a class or type that no record has');
-  const { record: content, misfit } = contentOf(record, host, zone);
-  if (of === CLASS.IN) return { op: 'add', record: content, ttl, misfit };
+  const content = contentOf(record, host, zone);
+  if (of === CLASS.IN) return { op: 'add', ttl, ...content };
   if (ttl !== 0) throw malformed('a deletion of a record has a TTL');
-  return { op: 'delete', record: content };
+  return { op: 'delete', ...content };
 }
