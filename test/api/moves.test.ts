@@ -159,7 +159,8 @@ for (const { kind, skip } of databases('all')) {
       assert.ok(written.length > 5);
       const wanted = written.toSorted().join('\n');
       await until('the old zone has followed', async () => (await inPowerdns(one.name)).join('\n') === wanted);
-      assert.deepEqual(lines(await one.list(target)), written.toSorted());
+      // what its provider holds already is in the cache a moment later
+      await until('its domain says so', async () => lines(await one.list(target)).join('\n') === wanted);
     });
 
     it('writes to both providers, before the switch and after it', async () => {
