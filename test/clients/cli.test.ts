@@ -217,6 +217,17 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual((await values('planned')).sort(), ['192.0.2.10', '192.0.2.11']);
       await ok('plan example.com a.zone');
       assert.match(await ok('plan example.com a.zone --markdown'), /no changes/);
+      const warned = {
+        id: null,
+        domain: 'example.com',
+        changes: [],
+        hidden: 0,
+        guards: [],
+        warnings: ['line 3 is `x`'],
+      };
+      cutter.fate = () => ({ status: 201, body: JSON.stringify({ code: 0, msg: '', data: warned }) });
+      assert.match(await ok('plan example.com a.zone --markdown'), /no changes\.\n\n- `line 3 is 'x'`\n/);
+      cutter.fate = () => 'pass';
       await ok(`plan example.com a.zone --expect ${plan.digest}`);
       writeFileSync(at('a.zone'), 'planned 300 IN A 192.0.2.12\n');
       await fails(`plan example.com a.zone --expect ${plan.digest}`, 5, /another plan than the one/);

@@ -67,6 +67,13 @@ const bounds = ({ sync, types, hosts, comment }: Source): Schemas['PlanInput'] =
   ...(comment === undefined ? {} : { comment }),
 });
 
+/** In Markdown a plan that the service has not stored, since it changes nothing. */
+function unstored({ domain, warnings, failures = [] }: Plan): string {
+  const words = [...warnings, ...failures.map(({ path, msg }) => `${path}: ${msg}`)];
+  const lines = words.map((text) => `- \`${harmless(text).replaceAll('`', "'")}\``);
+  return [`\`${domain}\`: no changes.`, ...(lines.length ? ['', ...lines] : [])].join('\n');
+}
+
 interface PlanOptions extends Source {
   markdown?: boolean;
   expect?: string;
@@ -81,9 +88,8 @@ async function plan(zone: string, file: string | undefined, options: PlanOptions
   if (options.digest !== undefined) writeFileSync(options.digest, digest);
   if (options.markdown && id !== null)
     print(await session.zoneward.text('/api/plans/{id}', 'text/markdown', { path: { id }, signal }));
-  else if (options.markdown) print(`\`${made.domain}\`: no changes.`);
+  else if (options.markdown) print(unstored(made));
   else printPlan(session, made);
-  if (options.markdown) for (const text of made.warnings) say(`! ${harmless(text)}`);
   if (isEmpty(made)) return EXIT.done;
   if (options.expect !== undefined && digest !== options.expect)
     throw new Failure('it is another plan than the one that is expected: look at it, and decide again', EXIT.conflict);
