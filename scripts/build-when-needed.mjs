@@ -28,9 +28,11 @@ if (process.argv.includes('clients'))
     script: 'build:clients',
     stamp: 'packages/.built',
     sources: [
-      'packages/client/src',
-      'packages/cli/src',
-      'packages/cli/scripts',
+      ...['client', 'cli'].flatMap((name) =>
+        ['src', 'scripts', 'package.json', 'tsconfig.json'].map((part) => `packages/${name}/${part}`),
+      ),
+      'packages/client/tsconfig.build.json',
+      'scripts/api-types.mjs',
       'package-lock.json',
       'docs/openapi.json',
     ],

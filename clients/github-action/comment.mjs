@@ -1,5 +1,6 @@
-// The comment of the pull request, which there is once: written by `show`, continued by `apply`, and read by `digest`.
-//   node comment.mjs show|apply <text       node comment.mjs digest <zone>
+// The comment of the pull request, which there is once: written by `show`, continued by `apply`, and read by `digest`
+// and `ended`.
+//   node comment.mjs show|apply <text       node comment.mjs digest|ended <zone>
 import { readFileSync } from 'node:fs';
 
 const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_TOKEN, PULL_REQUEST, COMMENT_AUTHOR } = process.env;
@@ -31,17 +32,24 @@ async function write(step) {
   const said = readFileSync(0, 'utf8');
   const ours = await find();
   const plans = ours?.body.split(RESULT)[0] ?? `${MARK}\n`;
-  const text = step === 'show' ? `${MARK}\n## DNS\n\n${said}` : plans + RESULT + said;
-  // the digests are at its end: a plan that is too long is not applied unseen
+  const head = step === 'show' ? `${MARK}\n## DNS\n\n${said}` : plans;
+  const result = step === 'show' ? '' : (RESULT + said).slice(0, LONGEST / 2);
+  const room = LONGEST - result.length;
+  // the digests are at the end of the plans: one that is too long is not applied unseen
   const body =
-    text.length > LONGEST ? `${text.slice(0, LONGEST)}\n\n… too long for a comment: see the summary of the job` : text;
+    (head.length > room ? `${head.slice(0, room)}\n\n… too long for a comment: see the summary of the job` : head) +
+    result;
   if (ours) await ask('PATCH', `issues/comments/${ours.id}`, { body });
   else await ask('POST', `issues/${PULL_REQUEST}/comments`, { body });
 }
 
 const [step, zone] = process.argv.slice(2);
 try {
-  if (step === 'digest') {
+  if (step === 'ended') {
+    const lines = (await find())?.body.split(RESULT)[1]?.split('\n') ?? [];
+    const ends = ['applied', 'nothing to do'].map((end) => `- \`${zone}\`: ${end}`);
+    console.log(lines.some((line) => ends.some((end) => line.startsWith(end))) ? 'yes' : 'no');
+  } else if (step === 'digest') {
     const lines = (await find())?.body.split('\n') ?? [];
     const found = lines
       .map((line) => /^<!-- digest (\S+) ([0-9a-f]{64}) -->$/.exec(line))

@@ -63,7 +63,33 @@ for (const { kind, skip } of databases('one'))
       // @ts-expect-error there is no such path
       await failure(zoneward.get('/api/domain'));
       // @ts-expect-error a path has its parameters
-      await failure(zoneward.get('/api/domains/{domain_id}/records', {}));
+      await assert.rejects(zoneward.get('/api/domains/{domain_id}/records', {}), TypeError);
+    });
+
+    it.each(['', '.', '..'])('asks for no other route by the part %j of a path', async (host) => {
+      const path = { domain_id: 'example.com', host, type: 'A' };
+      await assert.rejects(
+        zoneward.delete('/api/domains/{domain_id}/rrsets/{host}/{type}', { path }),
+        new TypeError(`\`host\` of the path cannot be "${host}"`),
+      );
+      assert.equal(cutter.requests.length, 0);
+    });
+
+    it('makes a plan again whose answer is lost, and uses no key for it', async () => {
+      cutter.fate = (_, number) => (number === 1 ? 'after' : 'pass');
+      const body = { records: [{ host: 'keyless', type: 'A' as const, value: '192.0.2.1' }] };
+      const { id } = await zoneward.post('/api/domains/{domain_id}/plans', { ...records, body });
+      assert.ok(id);
+      assert.deepEqual(
+        cutter.requests.map(({ key }) => key),
+        [undefined, undefined],
+      );
+      cutter.fate = () => 'before';
+      const lost = await clientOf({ tries: 1 })
+        .post('/api/domains/{domain_id}/plans', { ...records, body })
+        .catch((error: unknown) => error);
+      assert.ok(lost instanceof Unreachable);
+      assert.equal(lost.outcomeUnknown, false);
     });
 
     it('tells failures with their code, reason, fields and the request', async () => {
@@ -200,6 +226,45 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual(await names(zoneward.all('/api/domains', {}, 2), ({ name }) => name), DOMAINS);
     });
 
+    it('reads a list in one answer, and in pages only where it does not fit one', async () => {
+      const read = async () => {
+        const hosts = [];
+        for await (const { host } of zoneward.all('/api/domains/{domain_id}/records', records)) hosts.push(host);
+        return hosts;
+      };
+      const whole = await read();
+      assert.deepEqual(
+        cutter.requests.map(({ path }) => path),
+        ['/api/domains/example.com/records'],
+      );
+      assert.ok(whole.length > 5);
+      const long = { code: 400001, msg: 'wrong', data: { errors: [{ path: 'page', message: 'is required' }] } };
+      cutter.requests.length = 0;
+      cutter.fate = (_, number) => (number === 1 ? { status: 400, body: JSON.stringify(long) } : 'pass');
+      assert.deepEqual(await read(), whole);
+      assert.match(cutter.requests[1]?.path ?? '', /page=1&limit=500/);
+    });
+
+    it('reads a list from its beginning again where it has changed meanwhile', async () => {
+      const list = ['a', 'b', 'c', 'd', 'e'];
+      cutter.fate = ({ path }, number) => {
+        // one of the first page is gone when the second one is asked for
+        if (number === 2) list.splice(0, 1);
+        const page = Number(/page=(\d)/.exec(path)?.[1]);
+        const data = { total: list.length, list: list.slice(page * 2 - 2, page * 2).map((host) => ({ host })) };
+        return { status: 200, body: JSON.stringify({ code: 0, msg: '', data }) };
+      };
+      const found = [];
+      for await (const { host } of zoneward.all('/api/domains/{domain_id}/records', records, 2)) found.push(host);
+      assert.deepEqual(found, ['b', 'c', 'd', 'e']);
+    });
+
+    it('takes a list that does not say how long it is for none', async () => {
+      cutter.fate = () => ({ status: 200, body: JSON.stringify({ code: 0, msg: '', data: [] }) });
+      const error = await failure(zoneward.all('/api/domains', {}).next());
+      assert.match(error.message, /X-Total-Count is missing/);
+    });
+
     it('applies a plan as it was shown, once, or not at all', async () => {
       const plan = (value: string) =>
         zoneward.post('/api/domains/{domain_id}/plans', {
@@ -267,6 +332,37 @@ for (const { kind, skip } of databases('one'))
         ).text(),
       );
     });
+
+    it('takes a page of somebody else, and another form than it asked for, for no file', async () => {
+      const page = { status: 200, body: '<!doctype html>sign in', headers: { 'content-type': 'text/html' } };
+      const read = (accept: string) =>
+        zoneward.text('/api/domains/{domain_id}/export', accept, { ...records, query: { format: 'zonefile' } });
+      cutter.fate = () => page;
+      assert.match((await failure(read('*/*'))).message, /text\/html/);
+      cutter.fate = () => ({ ...page, headers: { 'content-type': 'text/plain' } });
+      assert.match((await failure(read('text/markdown'))).message, /text\/plain, not text\/markdown/);
+      assert.equal(await read('text/plain'), page.body);
+    });
+
+    it('tells that a plan over many domains goes on, and whether anything is published', () => {
+      const answer = (status: number, data: object, headers = {}) => ({ status, data, headers: new Headers(headers) });
+      assert.equal(zoneward.outcome(answer(202, { domains: [], counts: {} })).state, 'applying');
+      const published = (headers: object) => {
+        const outcome = zoneward.outcome(answer(200, { change_set_id: 1 }, headers));
+        return outcome.state === 'done' && outcome.published;
+      };
+      assert.deepEqual([published({}), published({ 'Preference-Applied': 'respond-published' })], [false, true]);
+    });
+
+    it.each([{ hold_reason: 'its right ended' }, { paused_until: '2030-01-01T00:00:00.000Z' }])(
+      'waits no longer for a list that stands still: %j',
+      async (why) => {
+        const set = { state: 'open', hold_reason: null, paused_until: null, ...why };
+        cutter.fate = () => ({ status: 200, body: JSON.stringify({ code: 0, msg: '', data: set }) });
+        const { state } = await zoneward.waitForChanges('example.com', 7, { timeout: 5000 });
+        assert.deepEqual([state, cutter.requests.length], ['open', 1]);
+      },
+    );
 
     it('tells of its tries neither credentials nor bodies', async () => {
       made(await service.admin.post('/api/tokens', { name: 'told' }));

@@ -105,7 +105,7 @@ for (const { kind, skip } of databases('one'))
         zone: 'example.com',
         change,
       });
-      assert.ok(failed || data, 'it is answered');
+      assert.deepEqual([failed, data?.error.code], [true, 422002]);
       const good = { ...change, value: '192.0.2.7' };
       const fine = await use<{ id: null; summary: { create: number } }>(assistant, 'explain', {
         ...{ zone: 'example.com', change: good },
@@ -116,16 +116,31 @@ for (const { kind, skip } of databases('one'))
 
     it('plans, and applies that very plan once', async () => {
       const changes = [{ op: 'create', host: 'api', type: 'A', value: '192.0.2.8' }];
-      const plan = await use<{ id: number; changes: { total: number } }>(assistant, 'plan', {
-        zone: 'example.com',
-        changes,
-      });
-      assert.equal(plan.data?.changes.total, 1);
+      const plan = await use<{ id: number; changes: object[] }>(assistant, 'plan', { zone: 'example.com', changes });
+      assert.equal(plan.data?.changes.length, 1);
       const applied = await use<{ state: string }>(assistant, 'apply', { plan: plan.data?.id });
       assert.equal(applied.data?.state, 'done');
       assert.equal(done(await service.admin.get(`${path()}?host=api` as '/api/domains/1/records')).total, 1);
       const again = await use<{ error: { code: number; reason: string } }>(assistant, 'apply', { plan: plan.data?.id });
       assert.deepEqual([again.failed, again.data?.error.code, again.data?.error.reason], [true, 409001, 'plan_ended']);
+    });
+
+    it('applies no plan that it has not shown as a whole', async () => {
+      const long = [{ op: 'upsert', host: 'seen', type: 'TXT', value: 'z'.repeat(1500) }];
+      const whole = await use<{ id: number }>(assistant, 'plan', { zone: 'example.com', changes: long });
+      assert.match(whole.text, /z{250}/);
+      assert.doesNotMatch(whole.text, /characters\)/);
+      const elsewhere = made(
+        await service.admin.post(`/api/domains/${domain}/plans`, {
+          records: [{ host: 'unseen', type: 'A', value: '192.0.2.9' }],
+        }),
+      );
+      const plans = `/api/plans/${elsewhere.id}` as '/api/plans/1';
+      const refused = await use<{ error: { message: string } }>(assistant, 'apply', { plan: elsewhere.id });
+      assert.deepEqual([refused.failed, /as a whole/.test(refused.data?.error.message ?? '')], [true, true]);
+      assert.equal(done(await service.admin.get(plans)).state, 'open');
+      const seen = await use<{ state: string }>(assistant, 'apply', { plan: whole.data?.id });
+      assert.equal(seen.data?.state, 'done');
     });
 
     it('refuses wrong input with words, and goes on', async () => {

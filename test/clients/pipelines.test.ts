@@ -50,6 +50,10 @@ for (const { kind, skip } of databases('one'))
       let forgeUrl: string;
       let notes: Note[];
       let asked: string[];
+      /** of HTTP, of its answers */
+      let forgeStatus: number;
+      /** the commit that its branch is at */
+      let tip: string;
 
       const at = (file: string) => join(folder, file);
       const values = async (host: string): Promise<string[]> =>
@@ -80,18 +84,31 @@ for (const { kind, skip } of databases('one'))
           if (found && request.method !== 'GET') found.body = body;
           else if (request.method === 'POST')
             notes.push({ id: notes.length + 1, body, user: { login: 'github-actions[bot]' }, author: { id: 7 } });
-          const answer = request.url?.startsWith('/user') ? { id: 7 } : request.method === 'GET' ? notes : {};
-          response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+          const isBranch = request.url?.endsWith('/repository/branches/release%2Fmain');
+          const read = isBranch ? { commit: { id: tip } } : request.url?.startsWith('/user') ? { id: 7 } : notes;
+          const answer = request.method === 'GET' ? read : {};
+          response.writeHead(forgeStatus, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
         });
         forgeUrl = `http://127.0.0.1:${await listen(forge)}`;
         service = await startService(kind, { CORS_ORIGINS: forgeUrl });
         const account = await addAccount(service.admin, 'zonefile', {});
         domain = await addDomain(service.admin, account, 'example.com', true);
         token = await tokenOf(service.admin, ['*']);
-        writeFileSync(at('zoneward'), `#!/bin/sh\nexec '${process.execPath}' '${COMMAND}' "$@"\n`, { mode: 0o755 });
+        // whatever runs the command must not see the credential of the forge
+        const alone = '[ -z "$GITHUB_TOKEN$ZONEWARD_GITLAB_TOKEN" ] || exit 77';
+        const lines = [
+          '#!/bin/sh',
+          alone,
+          'echo ::error::words >&2',
+          `exec '${process.execPath}' '${COMMAND}' "$@"`,
+          '',
+        ];
+        writeFileSync(at('zoneward'), lines.join('\n'), { mode: 0o755 });
       });
       beforeEach(() => {
         asked = [];
+        forgeStatus = 200;
+        tip = 'abc1234';
       });
       afterAll(async () => {
         forge?.closeAllConnections();
@@ -117,6 +134,7 @@ for (const { kind, skip } of databases('one'))
           ...{ 'inputs.zones': 'example.com example.com.zone\n', 'inputs.github-token': 'ghs_a-token-of-github' },
           ...{ 'github.event.pull_request.number': '12', 'github.event.pull_request.state': pull.state },
           ...{ 'github.event.pull_request.merged': String(pull.merged ?? false) },
+          ...{ 'github.event.pull_request.head.repo.full_name': 'me/dns' },
           ...more,
         };
         const step = runs.steps[0] as (typeof runs.steps)[0];
@@ -155,9 +173,20 @@ for (const { kind, skip } of databases('one'))
         assert.equal(merged.exit, 0, merged.out + merged.err);
         assert.deepEqual(await values('www'), ['192.0.2.2']);
         assert.match(notes[1]?.body ?? '', /\| create \| www[\s\S]*## Merged\n\n- `example\.com`: applied/);
+        assert.match(merged.out, /::stop-commands::([\w-]+)\n::error::words\n[\s\S]*\n?::\1::/);
         assert.equal((await action({ state: 'closed', merged: true })).exit, 0);
-        assert.match(notes[1]?.body ?? '', /`example\.com`: nothing to do/);
+        assert.match(notes[1]?.body ?? '', /`example\.com`: applied before, nothing to do/);
         assert.equal(notes[0]?.body, foreign.body);
+      });
+
+      it('the action makes a change once, also where an old run of it is run again', async () => {
+        for (let twice = 0; twice < 2; twice++) {
+          done(await service.admin.put(`/api/domains/${domain}/rrsets/www/A`, { values: ['192.0.2.77'] }));
+          assert.equal((await action({ state: 'closed', merged: true }, { 'inputs.recompute': 'true' })).exit, 5);
+          assert.deepEqual(await values('www'), ['192.0.2.77']);
+          assert.match(notes[1]?.body ?? '', /applied before, and not again/);
+        }
+        done(await service.admin.put(`/api/domains/${domain}/rrsets/www/A`, { values: ['192.0.2.2'] }));
       });
 
       it('the action applies nothing where that would be something else than the comment shows', async () => {
@@ -180,19 +209,44 @@ for (const { kind, skip } of databases('one'))
         assert.equal((await action({ state: 'open' })).exit, 1);
         assert.match(notes[0]?.body ?? '', /no plan[\s\S]*line 1/);
         asked = [];
-        const fork = await action({ state: 'open' }, { 'inputs.token': '' });
+        const away = { 'inputs.token': '', 'github.event.pull_request.head.repo.full_name': 'you/dns' };
+        const fork = await action({ state: 'open' }, away);
         assert.deepEqual([fork.exit, asked], [0, []]);
         assert.match(fork.out, /forks get no secrets/);
+      });
+
+      it('the action fails where a token is missing that should be there', async () => {
+        const none = { 'inputs.token': '' };
+        const [own, merged] = [
+          await action({ state: 'open' }, none),
+          await action({ state: 'closed', merged: true }, none),
+        ];
+        assert.deepEqual([own.exit, merged.exit, asked], [1, 1, []]);
+        assert.match(merged.out, /::error::No token: what was merged is not applied/);
+        const away = { ...none, 'github.event.pull_request.head.repo.full_name': 'you/dns' };
+        assert.equal((await action({ state: 'closed', merged: true }, away)).exit, 1);
+      });
+
+      it('the action tells that a change is applied which nobody has seen published', async () => {
+        notes = [];
+        zone('$TTL 300\n@ IN NS localhost.\nwww IN A 192.0.2.3\nnew IN A 192.0.2.9\n');
+        const more = { 'inputs.publish': '1' };
+        assert.equal((await action({ state: 'open' }, more)).exit, 0);
+        assert.equal((await action({ state: 'closed', merged: true }, more)).exit, 2);
+        assert.deepEqual(await values('new'), ['192.0.2.9']);
+        assert.match(notes[0]?.body ?? '', /`example\.com`: applied, and not known to be published/);
       });
 
       it('the jobs of GitLab show a plan as one note, and apply what the default branch has', async () => {
         notes = [];
         const template = load(readFileSync(join(ROOT, 'clients/gitlab/zoneward.gitlab-ci.yml'), 'utf8')) as Record<
           string,
-          { script: string[]; after_script?: string[] }
+          { script: string[] }
         >;
         const gitlab = {
           ...{ CI_API_V4_URL: forgeUrl, CI_PROJECT_ID: '3', CI_MERGE_REQUEST_IID: '5', CI_COMMIT_SHORT_SHA: 'abc1234' },
+          ...{ CI_COMMIT_SHA: 'abc1234', CI_COMMIT_BRANCH: 'release/main' },
+          ...{ CI_MERGE_REQUEST_PROJECT_ID: '3', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '3' },
           ...{ ZONEWARD: 'zoneward', ZONES: 'example.com example.com.zone', ZONEWARD_GITLAB_TOKEN: 'glpat-a-token' },
         };
         const run = async (lines: string[] = [], more = {}) => {
@@ -204,16 +258,26 @@ for (const { kind, skip } of databases('one'))
         zone('$TTL 300\n@ IN NS localhost.\nwww IN A 192.0.2.4\n');
         for (let twice = 0; twice < 2; twice++) {
           assert.equal((await run(plan?.script)).exit, 0);
-          assert.equal((await run(plan?.after_script)).exit, 0);
         }
         assert.equal(notes.length, 1);
         assert.match(notes[0]?.body ?? '', /192\.0\.2\.4/);
+        forgeStatus = 500;
+        assert.equal((await run(plan?.script)).exit, 1);
+        assert.equal((await run(template['zoneward-apply']?.script)).exit, 1);
+        forgeStatus = 200;
+        tip = 'def5678';
+        const old = await run(template['zoneward-apply']?.script);
+        assert.deepEqual([old.exit, /is at def5678 by now/.test(old.out)], [5, true]);
+        assert.notDeepEqual(await values('www'), ['192.0.2.4']);
+        tip = 'abc1234';
         const applied = await run(template['zoneward-apply']?.script);
         assert.equal(applied.exit, 0, applied.out + applied.err);
         assert.deepEqual(await values('www'), ['192.0.2.4']);
         zone('www IN A 192.0.2.700\n');
         assert.equal((await run(template['zoneward-apply']?.script)).exit, 1);
-        assert.equal((await run(plan?.script, { ZONEWARD_TOKEN: '' })).exit, 0);
+        assert.equal((await run(plan?.script, { ZONEWARD_TOKEN: '' })).exit, 1);
+        const fork = { ZONEWARD_TOKEN: '', CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '4' };
+        assert.equal((await run(plan?.script, fork)).exit, 0);
       });
 
       it('both packages work from their tarballs in an empty folder, without a network', async () => {
@@ -303,6 +367,7 @@ for (const { kind, skip } of databases('one'))
 
       it('docs/clients.md: its workflow uses what the action has, and each section has its three blocks', () => {
         const workflow = load(blocksOf('GitHub', 'yaml')[0] ?? '') as {
+          concurrency: { group: string };
           jobs: { dns: { steps: { uses: string; with: Record<string, string> }[] } };
         };
         const step = workflow.jobs.dns.steps.find(({ uses }) => uses === './clients/github-action');
@@ -311,6 +376,8 @@ for (const { kind, skip } of databases('one'))
         };
         const required = Object.keys(inputs).filter((name) => inputs[name]?.required);
         assert.deepEqual(Object.keys(step?.with ?? {}).sort(), required.sort());
+        // a run that waits in a group is cancelled by the next one
+        assert.match(workflow.concurrency.group, /pull_request\.number/);
         const include = load(blocksOf('GitLab', 'yaml')[0] ?? '') as { include: { local: string }[] };
         assert.ok(readFileSync(join(ROOT, include.include[0]?.local ?? '')));
         for (const section of PAGE.split('\n## ').slice(1))

@@ -63,11 +63,11 @@ async function run(args: string[]): Promise<void> {
   }
 }
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // whoever read has read enough
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.done);
-  throw error;
-});
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // whoever read has read enough: the work goes on, and has its own exit code
+    if (error.code !== 'EPIPE') throw error;
+  });
 endOnSignals();
 try {
   await run(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { Unreachable, ZonewardError } from '@zoneward/client';
+import { type Schemas, Unreachable, ZonewardError } from '@zoneward/client';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { version } from '../package.json';
@@ -33,23 +33,33 @@ function bounded(value: unknown): unknown {
 
 type Content = { content: { type: 'text'; text: string }[]; isError?: boolean };
 
-/** An answer whose data is apart from our words, and no longer than `MOST`. */
-function answer(data: unknown, isError = false): Content {
-  const text = JSON.stringify({ data: bounded(data) });
-  const fits =
-    text.length <= MOST.answer
-      ? text
-      : JSON.stringify({
-          data: null,
-          too_long: `${text.length} characters: ask for less, by filters or a lower limit`,
-        });
-  const content = [NOTE, fits].map((one) => ({ type: 'text' as const, text: one }));
+/** An answer whose data is apart from our words. */
+function answerOf(text: string, isError = false): Content {
+  const content = [NOTE, text].map((one) => ({ type: 'text' as const, text: one }));
   return isError ? { content, isError } : { content };
 }
 
-async function answered(work: Promise<unknown>): Promise<Content> {
+/** An answer with its texts cut, and no longer than `MOST`. */
+function answer(data: unknown, isError = false): Content {
+  const text = JSON.stringify({ data: bounded(data) });
+  const too_long = `${text.length} characters: ask for less, by filters or a lower limit`;
+  return answerOf(text.length <= MOST.answer ? text : JSON.stringify({ data: null, too_long }), isError);
+}
+
+/** A plan as a whole, which is then one of `shown`; or that it is too long for that. */
+function planAnswer(plan: Schemas['PlanView'], shown: Set<number>): Content {
+  const text = JSON.stringify({ data: { ...plan, digest: digestOf(plan) } });
+  if (text.length > MOST.answer) {
+    const too_long = `${text.length} characters: make plans of fewer changes; this one cannot be applied from here`;
+    return answerOf(JSON.stringify({ data: null, too_long }));
+  }
+  if (plan.id !== null) shown.add(plan.id);
+  return answerOf(text);
+}
+
+async function answered<T>(work: Promise<T>, tell: (data: T) => Content = answer): Promise<Content> {
   try {
-    return answer(await work);
+    return tell(await work);
   } catch (error) {
     if (error instanceof ZonewardError) {
       const { code, reason, message, data, outcomeUnknown } = error;
@@ -142,7 +152,7 @@ function readTools(server: McpServer, { zoneward }: Session): void {
     ({ zone, change_set, limit, ...query }) => {
       const path = { domain_id: zone };
       const wanted = { ...given(query), page: 1, limit: Math.min(limit, 50) };
-      return answered(
+      return answered<unknown>(
         change_set === undefined
           ? zoneward.get('/api/domains/{domain_id}/changes', { path, query: wanted, signal })
           : zoneward
@@ -156,7 +166,8 @@ function readTools(server: McpServer, { zoneward }: Session): void {
   );
 }
 
-function writeTools(server: McpServer, { zoneward }: Session): void {
+/** @param shown ids of the plans that were answered as a whole */
+function writeTools(server: McpServer, { zoneward }: Session, shown: Set<number>): void {
   const tool = server.registerTool.bind(server);
   tool(
     'explain',
@@ -195,15 +206,14 @@ function writeTools(server: McpServer, { zoneward }: Session): void {
         ...(comment === undefined ? {} : { comment }),
       };
       return answered(
-        zoneward
-          .post('/api/domains/{domain_id}/plans', { path: { domain_id: zone }, body, signal })
-          .then((plan) => ({ ...plan, digest: digestOf(plan), changes: some(plan.changes, MOST.entries) })),
+        zoneward.post('/api/domains/{domain_id}/plans', { path: { domain_id: zone }, body, signal }),
+        (plan) => planAnswer(plan, shown),
       );
     },
   );
 }
 
-function applyTool(server: McpServer, { zoneward }: Session): void {
+function applyTool(server: McpServer, { zoneward }: Session, shown: ReadonlySet<number>): void {
   server.registerTool(
     'apply',
     {
@@ -212,9 +222,14 @@ function applyTool(server: McpServer, { zoneward }: Session): void {
       inputSchema: { plan: z.number().int(), force: z.array(z.string().max(40)).max(20).optional() },
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
-    ({ plan, force }) => answered(zoneward.apply(plan, force ? { force: force as never } : {}, { signal })),
+    async ({ plan, force }) => {
+      if (!shown.has(plan)) return answer({ error: { message: UNSEEN } }, true);
+      return answered(zoneward.apply(plan, force ? { force: force as never } : {}, { signal }));
+    },
   );
 }
+
+const UNSEEN = 'only a plan that the tool "plan" has answered here, as a whole, can be applied: nothing was done';
 
 /** Whether the credential may write records: that of a person may, an API token by its scopes. */
 async function mayWrite({ zoneward }: Session): Promise<boolean> {
@@ -234,8 +249,9 @@ export async function serve({ allowApply }: { allowApply?: boolean }, command: C
   const writes = await mayWrite(session);
   const server = new McpServer({ name: 'zoneward', version }, { instructions: INSTRUCTIONS });
   readTools(server, session);
-  if (writes) writeTools(server, session);
-  if (writes && allowApply) applyTool(server, session);
+  const shown = new Set<number>();
+  if (writes) writeTools(server, session, shown);
+  if (writes && allowApply) applyTool(server, session, shown);
   if (allowApply && !writes) say('zoneward: this token may not write records: there is no tool to apply');
   const ended = new Promise<void>((resolve) => {
     process.stdin.once('end', resolve);

@@ -11,7 +11,15 @@ export function wholeNumber(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('it is a whole number');
   return Number(text);
 }
-export const list = (text: string): string[] => text.split(',').filter(Boolean);
+/** @throws InvalidArgumentError where nothing is named: an empty variable does not mean all */
+export function list(text: string): string[] {
+  const named = text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);
+  if (!named.length) throw new InvalidArgumentError('it names nothing');
+  return named;
+}
 
 /** Options of whatever changes records. */
 export interface Writing {

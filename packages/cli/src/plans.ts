@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { Schemas } from '@zoneward/client';
+import type { Outcome, Schemas } from '@zoneward/client';
 import { type Command, Option } from 'commander';
 import { EXIT } from './exits.js';
 import { Failure } from './failures.js';
@@ -33,11 +33,17 @@ interface Source {
   comment?: string;
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 async function documentOf(file: string, format: Source['format']): Promise<Schemas['PlanDocument']> {
   const form = format ?? FORMATS[extname(file).toLowerCase()];
   if (!form) throw new Failure(`what is ${harmless(file)}? name its form: --format zonefile, csv, json or octodns`);
-  const text = file === '-' ? await readStdin() : readFileSync(file, 'utf8');
-  return { format: form, text };
+  const bytes = file === '-' ? await readStdin() : readFileSync(file);
+  try {
+    return { format: form, text: UTF8.decode(bytes) };
+  } catch {
+    throw new Failure(`${harmless(file)} is not in UTF-8`);
+  }
 }
 
 async function sourceOf(session: Session, file: string | undefined, options: Source): Promise<Schemas['PlanInput']> {
@@ -61,6 +67,13 @@ const bounds = ({ sync, types, hosts, comment }: Source): Schemas['PlanInput'] =
   ...(comment === undefined ? {} : { comment }),
 });
 
+/** In Markdown a plan that the service has not stored, since it changes nothing. */
+function unstored({ domain, warnings, failures = [] }: Plan): string {
+  const words = [...warnings, ...failures.map(({ path, msg }) => `${path}: ${msg}`)];
+  const lines = words.map((text) => `- \`${harmless(text).replaceAll('`', "'")}\``);
+  return [`\`${domain}\`: no changes.`, ...(lines.length ? ['', ...lines] : [])].join('\n');
+}
+
 interface PlanOptions extends Source {
   markdown?: boolean;
   expect?: string;
@@ -75,7 +88,7 @@ async function plan(zone: string, file: string | undefined, options: PlanOptions
   if (options.digest !== undefined) writeFileSync(options.digest, digest);
   if (options.markdown && id !== null)
     print(await session.zoneward.text('/api/plans/{id}', 'text/markdown', { path: { id }, signal }));
-  else if (options.markdown) print(`\`${made.domain}\`: no changes.`);
+  else if (options.markdown) print(unstored(made));
   else printPlan(session, made);
   if (isEmpty(made)) return EXIT.done;
   if (options.expect !== undefined && digest !== options.expect)
@@ -89,37 +102,27 @@ interface ApplyOptions extends Writing {
   only?: string[];
 }
 
-async function applyMany(session: Session, id: number): Promise<number> {
-  for (;;) {
-    const many = (await session.zoneward.get('/api/plans/{id}', { path: { id }, signal })) as unknown as Many;
-    if (many.state !== 'applying') return tellMany(session, many);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    signal.throwIfAborted();
-  }
-}
-
-async function applyPlan(session: Session, id: number, zone: string, options: ApplyOptions): Promise<number> {
+/** Sends that a plan is applied, with all that was said of it. */
+function sendApply({ zoneward }: Session, id: number, options: ApplyOptions): Promise<Outcome> {
   const { only, force, comment, override } = options;
   const body = {
     ...(only ? { only: only.map(Number) } : {}),
     ...(force ? { force: force as NonNullable<Schemas['ApplyInput']['force']> } : {}),
     ...(comment === undefined ? {} : { comment }),
   };
-  const publish = secondsOf(options);
-  const outcome = await session.zoneward.apply(id, body, {
-    signal,
-    ...(publish === undefined ? {} : { publish }),
-    ...(override === undefined ? {} : { override }),
-  });
-  return settle(session, zone, outcome, 'applied');
+  return zoneward.apply(id, body, { signal, ...(override === undefined ? {} : { override }) });
 }
+
+const applyPlan = async (session: Session, id: number, zone: string, options: ApplyOptions): Promise<number> =>
+  settle(session, zone, await sendApply(session, id, options), 'applied', secondsOf(options));
 
 async function apply(id: number, options: ApplyOptions, command: Command): Promise<number> {
   const session = sessionOf(command);
   const seen = (await session.zoneward.get('/api/plans/{id}', { path: { id }, signal })) as Plan | Many;
   if (!('plans' in seen)) return applyPlan(session, id, seen.domain, options);
-  await session.zoneward.apply(id, options.force ? { force: options.force as never } : {}, { signal });
-  return applyMany(session, id);
+  if (options.publish !== undefined) throw new Failure('--publish does not go with a plan over many domains');
+  await sendApply(session, id, options);
+  return tellMany(session, await session.zoneward.waitForPlan(id, { signal }));
 }
 
 /** Shows a plan, asks whether it is meant, and applies that very plan. */

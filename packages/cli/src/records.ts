@@ -4,7 +4,7 @@ import { EXIT } from './exits.js';
 import { Failure } from './failures.js';
 import { ending, PUBLISHED, secondsOf, type Writing, wholeNumber, writing } from './options.js';
 import { finish, published } from './outcomes.js';
-import { print, printJson, say, table } from './output.js';
+import { harmless, print, printJson, say, table } from './output.js';
 import { dataOf, printPlan } from './plan-text.js';
 import { type Session, sessionOf, signal } from './session.js';
 
@@ -43,7 +43,7 @@ async function wrote(
   done: string,
 ): Promise<number> {
   if (options.dryRun) return printPlan(session, answer.data as Schemas['PlanView']);
-  return finish(session, zone, answer, done);
+  return finish(session, zone, answer, done, secondsOf(options));
 }
 
 const batch = (session: Session, zone: string, changes: Schemas['BatchChange'][], options: Writing) =>
@@ -109,26 +109,37 @@ async function set(
   );
 }
 
-async function remove(zone: string, host: string, type: string, values: string[], options: Writing, command: Command) {
+async function remove(
+  zone: string,
+  host: string,
+  type: string,
+  values: string[],
+  options: Writing & { all?: boolean },
+  command: Command,
+) {
   const session = sessionOf(command);
-  if (!values.length) {
-    const path = { domain_id: zone, host, type };
-    const input = { path, query: queryOf(options), ...headersOf(options) };
+  const path = { domain_id: zone };
+  if (!values.length === !options.all) throw new Failure('name the values that go, or --all for the whole record set');
+  if (options.all) {
+    const input = { path: { ...path, host, type }, query: queryOf(options), ...headersOf(options) };
     const answer = await session.zoneward.call('DELETE', '/api/domains/{domain_id}/rrsets/{host}/{type}', input);
     return wrote(session, zone, answer, options, 'removed');
   }
-  const { list: found } = await session.zoneward.get('/api/domains/{domain_id}/records', {
-    path: { domain_id: zone },
-    query: { host, type },
-    signal,
-  });
-  const gone = values.flatMap((value) => found.filter((one) => one.value === value || dataOf(one) === value));
-  if (!gone.length) {
+  const gone = new Set<number>();
+  const missing: string[] = [];
+  for (const value of values) {
+    // the service knows each spelling of a value
+    const query = { host, type, value };
+    const { list } = await session.zoneward.get('/api/domains/{domain_id}/records', { path, query, signal });
+    for (const { id } of list) gone.add(id);
+    if (!list.length) missing.push(value);
+  }
+  for (const value of missing) say(harmless(`there is no such record: ${host} ${type} ${value}`));
+  if (!gone.size) {
     if (session.json) printJson(null);
-    else say('there is no such record');
     return EXIT.done;
   }
-  const changes = gone.map(({ id }) => ({ op: 'delete', record_id: id }) as Schemas['BatchChange']);
+  const changes = [...gone].map((id) => ({ op: 'delete', record_id: id }) as Schemas['BatchChange']);
   return wrote(session, zone, await batch(session, zone, changes, options), options, 'removed');
 }
 
@@ -194,7 +205,8 @@ export function recordCommands(program: Command): void {
     .description('make these the values of the record set: others go')
     .action(ending(set));
   dry(records.command('rm <zone> <host> <type> [values...]'))
-    .description('remove these values, or the whole record set')
+    .description('remove these values, or with --all the whole record set')
+    .option('--all', 'the whole record set')
     .option('--comment <text>', 'why, for the history; with values')
     .action(ending(remove));
   program

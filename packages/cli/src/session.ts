@@ -96,6 +96,8 @@ export function connect(url: string, token: string | undefined, { debug }: Commo
 export function sessionOf(command: Command): Session {
   const common = command.optsWithGlobals<Common>();
   const { ZONEWARD_URL, ZONEWARD_TOKEN } = process.env;
+  if (common.profile !== undefined && ZONEWARD_URL && ZONEWARD_TOKEN)
+    throw new Failure('--profile, or ZONEWARD_URL and ZONEWARD_TOKEN: unset them, or leave it out');
   const name = profileOf(common);
   const profile = ZONEWARD_URL && ZONEWARD_TOKEN ? undefined : profiles()[name];
   const url = ZONEWARD_URL || profile?.url;
@@ -110,16 +112,16 @@ export function sessionOf(command: Command): Session {
 let lines: string[] | undefined;
 
 /** All of standard input. */
-export async function readStdin(): Promise<string> {
-  let text = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
-  return text;
+export async function readStdin(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** Asks for a line: a person without showing what is typed, a pipe for its next line. @throws Failure at its end */
 export async function askSecretly(what: string): Promise<string> {
   if (!process.stdin.isTTY) {
-    lines ??= (await readStdin()).split('\n');
+    lines ??= (await readStdin()).toString('utf8').split('\n');
     const line = lines.shift()?.replace(/\r$/, '');
     if (!line) throw new Failure(`${what}: nothing came on standard input`);
     return line;

@@ -148,11 +148,21 @@ export interface ClientOptions {
   fetch?: typeof fetch;
 }
 
+/** What became of a plan over many domains. */
+export type ManyResult = { [K in 'domains' | 'counts']: NonNullable<Schemas['PlanGroupView'][K]> };
+
 /** What became of a plan or a list of changes. */
 export type Outcome =
-  | { state: 'done' | 'partly'; result: Schemas['BatchResult'] | Schemas['PlanGroupView'] | null }
+  | {
+      state: 'done' | 'partly';
+      result: Schemas['BatchResult'] | ManyResult | null;
+      /** whether name servers were asked, and all show it; false: nobody has asked them */
+      published: boolean;
+    }
   /** it goes on: `waitForChanges` with this id */
   | { state: 'running'; changeSetId: number }
+  /** a plan over many domains that goes on: `waitForPlan` with its id */
+  | { state: 'applying'; result: ManyResult }
   | { state: 'waiting'; plan: Schemas['PlanView'] }
   /** it is made, and some authoritative server did not show it in time */
   | { state: 'unpublished'; report: Schemas['PropagationView'] };
@@ -178,9 +188,13 @@ const AGAIN = [429, 502, 503, 504];
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 
-/** Address of a call below the service. */
+/** Address of a call below the service. @throws TypeError for a part of the path that would lead to another route */
 function addressOf(path: string, { path: parts = {}, query = {} }: Raw): string {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parts[name])));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const part = String(parts[name] ?? '');
+    if (['', '.', '..'].includes(part)) throw new TypeError(`\`${name}\` of the path cannot be "${part}"`);
+    return encodeURIComponent(part);
+  });
   const asked = Object.entries(query).filter(([, value]) => value !== undefined);
   const search = new URLSearchParams(asked.map(([name, value]): [string, string] => [name, String(value)]));
   return search.size ? `${filled}?${search}` : filled;
@@ -283,65 +297,104 @@ export class Zoneward {
   /** What answers a file: an export, or with `accept` (`text/plain`, `text/markdown`, `text/dns`) another form. */
   async text<P extends PathsOf<'GET'>>(path: P, accept: string, ...[input]: Args<'GET', P>): Promise<string> {
     const raw = (input ?? {}) as Raw & CallOptions;
-    return (await this.#tried('GET', path, { ...raw, headers: { ...raw.headers, Accept: accept } })).text;
-  }
-
-  /** Every entry of a list, page by page; for lists that are arrays and for those that are `{total, list}`. */
-  async *all<P extends PathsOf<'GET'>>(
-    path: P,
-    input: Omit<Input<'GET', P>, 'query'> & { query?: Record<string, unknown> },
-    limit = 500,
-  ): AsyncGenerator<
-    DataOf<'GET', P> extends (infer T)[] ? T : DataOf<'GET', P> extends { list: (infer T)[] } ? T : never
-  > {
-    for (let page = 1, seen = 0; ; page++) {
-      const query = { ...input.query, page, limit };
-      const { response, text } = await this.#tried('GET', path, { ...(input as Raw & CallOptions), query });
-      const envelope = envelopeOf(text);
-      if (envelope?.code !== 0) throw errorOf(response, envelope);
-      const data = envelope.data as unknown[] | { total: number; list: unknown[] };
-      const list = Array.isArray(data) ? data : data.list;
-      const total = Array.isArray(data) ? Number(response.headers.get('x-total-count')) : data.total;
-      yield* list as never[];
-      seen += list.length;
-      if (seen >= total || !list.length) return;
-    }
+    const came = await this.#tried('GET', path, { ...raw, headers: { ...raw.headers, Accept: accept } });
+    const type = came.response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'nothing';
+    // a page to sign in at, of a proxy, is no file
+    if (accept === '*/*' ? type === 'text/html' : type !== accept)
+      throw foreign(came.response, `the answer is none of the service: it is ${type}, not ${accept}`);
+    return came.text;
   }
 
   /**
-   * Applies a plan exactly as it was shown.
-   * @param publish seconds to wait until all authoritative name servers show it, at most 300
+   * Every entry of a list, of those that are arrays and of those that are `{total, list}`: in one answer where it
+   * fits one, else page by page, from the beginning again where its length changes meanwhile.
+   * @param limit entries a page; given: no single answer is asked for
+   * @throws ZonewardError also where the list does not say how long it is, or never keeps still
+   */
+  async *all<P extends PathsOf<'GET'>>(
+    path: P,
+    input: Omit<Input<'GET', P>, 'query'> & { query?: Record<string, unknown> },
+    limit?: number,
+  ): AsyncGenerator<
+    DataOf<'GET', P> extends (infer T)[] ? T : DataOf<'GET', P> extends { list: (infer T)[] } ? T : never
+  > {
+    const raw = input as Raw & CallOptions;
+    const whole = limit === undefined ? await this.#whole(path, raw) : null;
+    yield* (whole ?? (await this.#paged(path, raw, limit ?? MOST_ENTRIES))) as never[];
+  }
+
+  /** A list in one answer; null: it does not fit one. */
+  async #whole(path: string, raw: Raw & CallOptions): Promise<unknown[] | null> {
+    try {
+      const { list, total } = await this.#part(path, raw);
+      return list.length >= total ? list : null;
+    } catch (error) {
+      const pages = (one: FieldError) => one.path === 'page';
+      if (error instanceof ZonewardError && error.code === 400001 && error.fields.some(pages)) return null;
+      throw error;
+    }
+  }
+
+  async #paged(path: string, raw: Raw & CallOptions, limit: number): Promise<unknown[]> {
+    let entries: unknown[] = [];
+    let length: number | null = null;
+    for (let page = 1, again = 0; ; page++) {
+      const { response, list, total } = await this.#part(path, { ...raw, query: { ...raw.query, page, limit } });
+      if (length !== null && total !== length) {
+        if (++again > RESTARTS) throw foreign(response, 'the list changes faster than it can be read');
+        [entries, length, page] = [[], null, 0];
+        continue;
+      }
+      length = total;
+      entries.push(...list);
+      if (entries.length >= total || !list.length) return entries;
+    }
+  }
+
+  async #part(path: string, raw: Raw & CallOptions): Promise<{ response: Response; list: unknown[]; total: number }> {
+    const { response, text } = await this.#tried('GET', path, raw);
+    const envelope = envelopeOf(text);
+    if (envelope?.code !== 0) throw errorOf(response, envelope);
+    const data = envelope.data as unknown[] | { total: number; list: unknown[] };
+    if (!Array.isArray(data)) return { response, ...data };
+    const total = response.headers.get('x-total-count');
+    if (total === null) throw foreign(response, 'the list does not say how long it is: X-Total-Count is missing');
+    return { response, list: data, total: Number(total) };
+  }
+
+  /**
+   * Applies a plan exactly as it was shown. `only` does not go with one over many domains.
    * @throws ZonewardError: 412001 something else stands there by now, 409003 guards are met, 423002 a freeze
    */
   async apply(
     plan: number,
     body: Schemas['ApplyInput'] = {},
-    { publish, override, ...options }: CallOptions & { publish?: number; override?: string } = {},
+    { override, ...options }: CallOptions & { override?: string } = {},
   ): Promise<Outcome> {
     const query = { wait: WAIT, ...(override === undefined ? {} : { override }) };
     return this.outcome(
-      await this.call('POST', '/api/plans/{id}/apply', {
-        path: { id: plan },
-        query,
-        body,
-        ...options,
-        headers: { ...options.headers, ...preferPublished(publish) },
-      }),
+      await this.call('POST', '/api/plans/{id}/apply', { path: { id: plan }, query, body, ...options }),
     );
   }
 
   /** What the answer to a plan or a list of changes says. */
-  outcome({ status, data }: Answer<unknown>): Outcome {
+  outcome({ status, headers, data }: Answer<unknown>): Outcome {
     const said = (data ?? {}) as Record<string, unknown>;
     if (status === 202 && said.state === 'waiting') return { state: 'waiting', plan: data as Schemas['PlanView'] };
     if (status === 202 && 'verdict' in said)
       return { state: 'unpublished', report: data as Schemas['PropagationView'] };
     if (status === 202 && typeof said.change_set_id === 'number')
       return { state: 'running', changeSetId: said.change_set_id };
-    return { state: status === 207 ? 'partly' : 'done', result: data as Schemas['BatchResult'] | null };
+    if (status === 202 && 'domains' in said) return { state: 'applying', result: data as ManyResult };
+    const published = headers.has('preference-applied') && (said.verdict ?? 'published') === 'published';
+    return { state: status === 207 ? 'partly' : 'done', result: data as Schemas['BatchResult'] | null, published };
   }
 
-  /** Waits until a list of changes has ended. @param timeout ms; it is answered as it is then */
+  /**
+   * Waits until a list of changes has ended, or goes on only after somebody or at a time: `hold_reason`,
+   * `paused_until`.
+   * @param timeout ms; it is answered as it is then
+   */
   waitForChanges(
     domain: number | string,
     changeSetId: number,
@@ -353,7 +406,27 @@ export class Zoneward {
           path: { domain_id: domain, changeSetId },
           ...signalOf(options),
         }),
-      ({ state }) => state === 'done',
+      ({ state, hold_reason, paused_until }) => state === 'done' || hold_reason !== null || paused_until !== null,
+      options,
+    );
+  }
+
+  /**
+   * Waits until a plan over many domains, which is applied, has come to each of them; of those that are `running` then
+   * the lists of changes go on: `waitForChanges`.
+   * @param timeout ms; it is answered as it is then
+   */
+  waitForPlan(id: number, options: CallOptions & { timeout?: number } = {}): Promise<Schemas['PlanGroupView']> {
+    return this.#until(
+      async () =>
+        (await this.get('/api/plans/{id}', {
+          path: { id },
+          ...signalOf(options),
+        })) as unknown as Schemas['PlanGroupView'],
+      ({ domains }) =>
+        domains?.every(
+          ({ state, change_set_id }) => state !== 'not_tried' && (state !== 'running' || change_set_id !== null),
+        ) ?? true,
       options,
     );
   }
@@ -396,7 +469,7 @@ export class Zoneward {
     ended: (seen: T) => boolean,
     { timeout = Number.POSITIVE_INFINITY, signal }: CallOptions & { timeout?: number },
   ): Promise<T> {
-    for (let pause = FIRST_PAUSE, end = Date.now() + timeout; ; pause = Math.min(pause * 1.5, 5000)) {
+    for (let pause = FIRST_PAUSE, end = Date.now() + timeout; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {
       const seen = await look();
       const left = end - Date.now();
       if (ended(seen) || left <= 0) return seen;
@@ -408,11 +481,12 @@ export class Zoneward {
     const { tries = 5, patience = 60_000 } = this.#options;
     const request = this.#request(method, path, raw);
     // what is signed in by nobody has no key, and a write without one is sent once
-    const repeatable = method === 'GET' || 'Idempotency-Key' in request.headers;
+    const repeatable = !changes(method, path) || 'Idempotency-Key' in request.headers;
     for (let number = 1, waited = 0; ; number++) {
       const came = await this.#once(method, path, request, number, raw);
       raw.signal?.throwIfAborted();
-      const failure = 'error' in came ? unreachable(this.url, method, number, came.error) : failureOf(came);
+      const failure =
+        'error' in came ? unreachable(this.url, changes(method, path), number, came.error) : failureOf(came);
       if (!failure) return came as Arrived;
       const pause = pauseAfter(failure, number);
       if (!repeatable || !mayPass(failure, number < tries) || waited + pause > patience) throw failure;
@@ -423,7 +497,7 @@ export class Zoneward {
 
   #request(method: Method, path: string, raw: Raw & CallOptions) {
     const { token, headers } = this.#options;
-    const write = method !== 'GET' && (token !== undefined || raw.idempotencyKey !== undefined);
+    const write = raw.idempotencyKey !== undefined || (changes(method, path) && token !== undefined);
     return {
       url: this.url + addressOf(path, raw),
       method,
@@ -473,6 +547,10 @@ export class Zoneward {
   }
 }
 
+/** Entries of a page at most. */
+const MOST_ENTRIES = 500;
+/** How often a list is read from its beginning again. */
+const RESTARTS = 5;
 /** Seconds that the service is asked to wait for the end of an apply. */
 const WAIT = 50;
 /** Seconds that it waits for publication at most. */
@@ -486,6 +564,14 @@ export const preferPublished = (seconds?: number): Record<string, string> =>
 
 const publishedWait = ({ Prefer = '' }: Record<string, string>): number =>
   Number(/wait=(\d+)/.exec(Prefer)?.[1] ?? 0) * 1000;
+
+/** Whether a call changes anything: a plan does not, and is made again where its answer was lost. */
+const changes = (method: Method, path: string): boolean =>
+  method !== 'GET' && !(method === 'POST' && path.endsWith('/plans'));
+
+/** An answer that is not what the service would say. */
+const foreign = (response: Response, msg: string): ZonewardError =>
+  errorOf(response, { code: response.status * 1000, msg });
 
 /** The failure that an answer is, or null. */
 function failureOf({ response, text }: Arrived): ZonewardError | null {
@@ -516,8 +602,8 @@ function pauseAfter(failure: ZonewardError | Unreachable, number: number): numbe
   return most / 2 + (Math.random() * most) / 2;
 }
 
-function unreachable(url: string, method: Method, tries: number, error: unknown): Unreachable {
+function unreachable(url: string, write: boolean, tries: number, error: unknown): Unreachable {
   const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   const why = cause?.code ?? cause?.message ?? message;
-  return new Unreachable(`no answer from ${url} (${why})`, tries, method !== 'GET', error);
+  return new Unreachable(`no answer from ${url} (${why})`, tries, write, error);
 }
