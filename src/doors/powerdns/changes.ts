@@ -137,7 +137,8 @@ function ttlOf(value: unknown, path: string): number {
 
 /**
  * The texts of ACME challenges get the nearest TTL that the provider takes: their clients send one that nobody chose,
- * and some never look at a refusal. Elsewhere a TTL is as it is sent, or refused: tools would find another one for ever.
+ * and some never look at a refusal. Elsewhere a TTL is as it is sent, or refused: tools would find another one each
+ * time.
  */
 function fitting({ definition }: Place, { host, type }: Key, ttl: number): number {
   const { minTtl, maxTtl, automaticTtl } = definition.capabilities;
