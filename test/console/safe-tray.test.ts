@@ -78,7 +78,10 @@ describeUnless(noChromium || noPowerdns)('what waits to be published', () => {
     await world.server.as(tokens.admin as string).post('/api/auth/logout');
     await button(second, 'admin: your menu').click();
     await second.getByRole('menuitem', { name: 'Sign out' }).click();
-    for (const page of [first, second]) await page.waitForURL(/sign-in/);
+    for (const page of [first, second]) {
+      await page.waitForURL(/sign-in/);
+      await page.getByLabel('User name').waitFor();
+    }
     tokens.admin = await world.server.login(ADMIN);
 
     // a tab that heard of nothing
