@@ -67,6 +67,8 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     await tabTo(page, button('admin: your menu'));
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Your profile' }).waitFor();
+    // the menu takes the focus a moment after it is shown
+    await until('the focus is in the menu', async () => !(await isFocused(button('admin: your menu'))), 3000);
     await page.keyboard.press('ArrowUp');
     await until('the last one', () => isFocused(page.getByRole('menuitem', { name: 'Sign out' })), 3000);
     await page.keyboard.press('Home');
