@@ -165,7 +165,10 @@ describeUnless(noChromium || noPowerdns)('the records of a zone', () => {
     await button(page, 'See the difference').dispatchEvent('click');
     await page.getByLabel('Password', { exact: true }).fill(BOB.password);
     await button(page, 'Sign in').click();
-    await button(page, 'Publish 1 change').click();
+    await page.getByLabel('Password', { exact: true }).waitFor({ state: 'detached' });
+    // what was asked for before the sign-in is read once more, and drawn anew
+    await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+    await button(page, 'Publish 1 change').dispatchEvent('click');
     await page.getByText('Published: 1 change').waitFor();
     assert.ok((await lines()).includes('web-4 A - 192.0.2.4 3600 on'));
     const kept = (await page.evaluate('JSON.stringify(localStorage)')) as string;
