@@ -84,13 +84,18 @@ export class DomainChanges {
    * needed, 501001 the provider cannot create zones
    */
   async create(caller: Caller, input: DomainInput, force: boolean): Promise<DomainDetail> {
+    return (await this.add(caller, input, force)).domain;
+  }
+
+  /** The same, and whether the provider had the zone already. */
+  async add(caller: Caller, input: DomainInput, force: boolean): Promise<{ domain: DomainDetail; wasThere: boolean }> {
     const me = signedIn(caller);
     const name = zoneName(input.name);
     await this.accounts.assertMayUse(me, input.account_id);
     if (await this.domains.isInAccount(input.account_id, name)) throw duplicate(name);
     assertNoSuffix(me, name, force);
     await this.assertApart(me, name, force);
-    const { zone, server } = await this.resolve(input.account_id, name, input.create ?? false);
+    const { zone, server, wasThere } = await this.resolve(input.account_id, name, input.create ?? false);
     await this.assertAlone(me, server, zone, force);
     const row = {
       name,
@@ -126,7 +131,7 @@ export class DomainChanges {
     });
     // its records are read before the answer; a failure there does not undo the creation
     await this.events.emit('domain.created', id);
-    return this.whole(caller, id);
+    return { domain: await this.whole(caller, id), wasThere };
   }
 
   /**
@@ -291,15 +296,15 @@ export class DomainChanges {
     accountId: number,
     name: string,
     create: boolean,
-  ): Promise<{ zone: RemoteZone; server: string }> {
+  ): Promise<{ zone: RemoteZone; server: string; wasThere: boolean }> {
     const { provider, definition, server } = await this.connections.of(accountId);
     const zone = await provider.findZone(name);
-    if (zone) return { zone, server };
+    if (zone) return { zone, server, wasThere: true };
     if (!create) throw await noZone(provider, name);
     if (!definition.capabilities.createZone) {
       throw errors.unsupported('zones_not_creatable', { provider: definition.label });
     }
-    return { zone: await provider.createZone(name), server };
+    return { zone: await provider.createZone(name), server, wasThere: false };
   }
 }
 

@@ -2,6 +2,13 @@ import assert from 'node:assert/strict';
 import type { Said } from './doors.js';
 import { say } from './doors.js';
 
+/** What PowerDNS-Admin reads of each zone of a list: where one is missing it ends. */
+export const LISTED_FIELDS = ['name', 'masters', 'kind', 'serial', 'notified_serial', 'last_check'].concat([
+  'dnssec',
+  'account',
+  'catalog',
+]);
+
 /** A set as PowerDNS has it. */
 export interface RawSet {
   name: string;

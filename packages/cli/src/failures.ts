@@ -11,7 +11,7 @@ export class Failure extends Error {
   }
 }
 
-/** Somebody pressed Ctrl-C, or the process was told to end. */
+/** The process got SIGINT or SIGTERM. */
 export class Interrupted extends Error {}
 
 const REFUSED = [409003, 423001, 423002];
@@ -94,7 +94,7 @@ function hintsOf(error: ZonewardError): string[] {
   return hints;
 }
 
-/** What is told of whatever was thrown, for people. */
+/** The message for the user of any error that was thrown. */
 export function wordsOf(error: unknown): string {
   if (error instanceof Interrupted)
     return 'interrupted: a change that was under way may have been made, see zoneward history';

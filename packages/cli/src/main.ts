@@ -57,7 +57,7 @@ async function run(args: string[]): Promise<void> {
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    // its words are told already
+    // its message is printed already
     if (!(error instanceof CommanderError)) throw error;
     process.exitCode = error.exitCode ? EXIT.other : EXIT.done;
   }

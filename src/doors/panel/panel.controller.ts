@@ -1,4 +1,5 @@
-import { Body, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Param, Post, Put, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { Access, type Caller, Me, OnDomain, signedIn } from '../../access/access.js';
 import { FRONT_DOORS, type FrontDoor } from '../../access/doors.js';
 import { Audited } from '../../audit/audited.js';
@@ -35,9 +36,10 @@ const panelOf = (door: FrontDoor) => {
     async held(
       @OnDomain() domain: OpenDomain,
       @Query() query: RecordQuery,
+      @Req() { socket }: Request,
       @Me() me: Caller,
     ): Promise<{ total: number; list: PanelRecord[] }> {
-      const { total, list } = await this.records.list(me, domain, query, () => false);
+      const { total, list } = await this.records.list(me, domain, query, () => socket.destroyed);
       return { total, list: list.map(panelRecord) };
     }
 

@@ -1,17 +1,10 @@
-import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { IntersectionType, PickType } from '@nestjs/swagger';
 import type { RecordView } from '../../changes/edits/record.dto.js';
 import { DomainQuery } from '../../domains/domain.dto.js';
-import { ToNumber } from '../../platform/common/paging.dto.js';
+import { RecordQuery } from '../../records/records.dto.js';
 
-export class PanelDomainQuery extends DomainQuery {
-  /** entries a page */
-  @IsOptional()
-  @ToNumber()
-  @IsInt()
-  @Min(1)
-  @Max(500)
-  pageSize?: number;
-}
+/** Pages are asked for as those of records by older tools. */
+export class PanelDomainQuery extends IntersectionType(DomainQuery, PickType(RecordQuery, ['pageSize'] as const)) {}
 
 export interface PanelDomain {
   id: number;

@@ -9,7 +9,7 @@ import { DEFAULT_TTL } from '../../dns/record.js';
 import { DomainChanges } from '../../domains/domain-changes.service.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
-import { AppError, errors } from '../../platform/common/errors.js';
+import { errors } from '../../platform/common/errors.js';
 import { say } from '../../platform/common/words/field-text.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
 import { DomainDeletion } from '../../trash/domain-deletion.service.js';
@@ -76,23 +76,14 @@ export class PowerdnsWrites {
     const account = await this.accountOf(me, body.account);
     const definition = this.connections.definition(account.provider);
     const sets = await changesOf({ definition, zone: name, defaultTtl: DEFAULT_TTL }, allSets(name, body), 'REPLACE');
-    // what no record can be is told before there is a zone
+    // records that no provider could hold are refused before the zone is made
     for (const { choose } of wishesOf(sets)) choose([]);
-    const { id, isTaken } = await this.added(me, name, account.id);
-    if (isTaken && sets.length) throw errors.taken('name', 'domain_exists', { name });
+    const added = await this.changes.add(me, { name, account_id: account.id, create: true }, false);
+    const { id } = added.domain;
+    if (added.wasThere && sets.length) throw errors.taken('name', 'domain_exists', { name });
     const domain = await this.policy.open(signedIn(me), id, 'read');
     await this.write(me, domain, sets);
     return { ...(await this.domains.reload(id)), access: domain.access };
-  }
-
-  /** Adds a zone of an account, which is made there unless it is there. */
-  private async added(me: Caller, name: string, account_id: number): Promise<{ id: number; isTaken: boolean }> {
-    try {
-      return { id: (await this.changes.create(me, { name, account_id }, false)).id, isTaken: true };
-    } catch (error) {
-      if (!(error instanceof AppError) || error.status !== 404) throw error;
-      return { id: (await this.changes.create(me, { name, account_id, create: true }, false)).id, isTaken: false };
-    }
   }
 
   /** What a zone is stays as it is: a client that says so is right. @throws AppError 400001, 403001, 404001 */

@@ -18,7 +18,7 @@ export const SERVER_VIEW = {
   zones_url: `${SERVER}/zones{/zone}`,
 };
 
-/** The id of a zone: its name with the final dot; what is no letter, digit, dot or hyphen is written `=XX`. */
+/** The id of a zone: its name with the final dot; characters other than letters, digits, dots and hyphens are `=XX`. */
 export const idOf = (name: string): string =>
   absolute(name).replace(/[^a-z0-9.-]/gi, (one) => `=${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 

@@ -55,7 +55,7 @@ export interface Backend {
   update(me: DnsCaller, zone: string, request: DnsRequest, once: Once): Promise<void>;
   /** @param serial of the zone as the client has it; null: it has none */
   transfer(me: DnsCaller, zone: string, serial: number | null, from: From): AsyncIterable<WireRecord[]>;
-  /** The SOA of a zone that may be transferred, for who asks by UDP. */
+  /** The SOA of a zone that the caller may transfer: the answer to an IXFR over UDP. */
   soaOf(me: DnsCaller, zone: string): Promise<WireRecord>;
   /** Tells of what nobody expected. */
   broken(error: unknown): void;
