@@ -17,12 +17,17 @@ const LABELS = {
 /** The words of `owner` where a wildcard is allowed. */
 const WITH_STAR = 'letters, digits, "-", "_" and "/", and "*" as the first label only';
 
+/** A name that is only lowered. */
+const PLAIN = /^[\x21-\x7e]{0,1100}$/;
+
 /**
  * Converts a name with IDN labels to A-labels in lower case, keeping a final dot. Plain ASCII names are only lowered,
  * so `_dmarc` and `*` are kept.
  * @returns '' when a label has no A-label form
  */
 export function toAscii(name: string): string {
+  // most of a zone's names: nothing has to be taken apart
+  if (PLAIN.test(name)) return name.toLowerCase();
   // four bytes a character, with margin: conversion takes quadratic time
   if (name.length > 1100) return '';
   const text = name

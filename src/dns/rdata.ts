@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { InvalidRecord } from '../platform/common/errors.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
+import { locationText, readLocation } from './location.js';
 import { absolute, targetName } from './names.js';
 import { PART_NAMES } from './part-names.js';
 import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
@@ -196,23 +197,9 @@ const uri = plain((value) => {
   return `${integer(priority.raw, 65535, 'priority')} ${integer(weight.raw, 65535, 'weight')} ${quoteBytes(target.bytes)}`;
 });
 
-const MINUTES = '(?: (\\d{1,2})(?: ([\\d.]+))?)?';
-const SIZE = '(?: ([\\d.]+)m?)?';
-const LOC = new RegExp(`^(\\d{1,2})${MINUTES} ([NS]) (\\d{1,3})${MINUTES} ([EW]) (-?[\\d.]+)m?${SIZE}${SIZE}${SIZE}$`);
-
-/** RFC 1876 with all optional parts written out: servers answer that form, and some accept no other. */
 const loc = plain((value) => {
-  const m = LOC.exec(value.trim().replace(/\s+/g, ' ').toUpperCase().replaceAll('M', 'm'));
-  const wrong = 'must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m';
-  if (!m) return fail(wrong);
-  const angle = (at: number, max: number) => {
-    const [degrees, minutes, seconds] = [m[at], m[at + 1] ?? 0, m[at + 2] ?? 0].map(Number) as [number, number, number];
-    if (!(seconds <= 59.999) || minutes > 59 || degrees + minutes / 60 + seconds / 3600 > max) return fail(wrong);
-    return `${degrees} ${minutes} ${seconds.toFixed(3)} ${m[at + 3]}`;
-  };
-  const metres = [m[9], m[10] ?? 1, m[11] ?? 10000, m[12] ?? 10].map(Number);
-  if (metres.some(Number.isNaN)) return fail(wrong);
-  return [angle(1, 90), angle(5, 180), ...metres.map((n) => `${n.toFixed(2)}m`)].join(' ');
+  const location = readLocation(value);
+  return location ? locationText(location) : fail('must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m');
 });
 
 /** Every type that the service can validate and write. */

@@ -97,7 +97,7 @@ export function unescaped(bytes: Buffer, at: number): { octet: number; length: n
 }
 
 /** The octets of text in presentation form with escapes decoded; invalid escapes are kept. */
-function octets(raw: string): Buffer {
+export function octets(raw: string): Buffer {
   const bytes = Buffer.from(raw, 'utf8');
   if (!raw.includes('\\')) return bytes;
   let to = 0;
@@ -146,10 +146,13 @@ export function joinedOctets(rdata: string): Buffer | null {
 export function tokens(rdata: string): Token[] | null {
   const words = wordsOf(rdata);
   if (!words || words.some((word) => word.pair)) return null;
-  return words.map((word) => {
-    const bytes = octets(word.raw);
-    return { ...word, bytes, text: bytes.toString('utf8') };
-  });
+  return words.map(tokenOf);
+}
+
+/** A word with its escapes decoded. */
+export function tokenOf(word: Word): Token {
+  const bytes = octets(word.raw);
+  return { ...word, bytes, text: bytes.toString('utf8') };
 }
 
 /** Where a master file is read, and how many parentheses are open there. */

@@ -6,9 +6,12 @@
 export type Field = Single | Rest;
 /** Fields of one word in presentation form; `text` is the remaining octets as one quoted string. */
 type Single = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'text' | 'word';
-/** Fields that take the remaining words. `word` and `words` have a wire form that the service does not know. */
+/**
+ * Fields that take the remaining words; `params` are those of SVCB, `location` is that of LOC. `word` and `words` have
+ * a wire form that the service does not know.
+ */
 type Rest = (typeof REST)[number];
-const REST = ['strings', 'hex', 'base64', 'types', 'words'] as const;
+const REST = ['strings', 'hex', 'base64', 'types', 'params', 'location', 'words'] as const;
 
 /** Type number and fields. ALIAS is implemented differently by each name server and has no wire form. */
 const TYPES: Record<string, [number | null, ...Field[]]> = {
@@ -30,7 +33,7 @@ const TYPES: Record<string, [number | null, ...Field[]]> = {
   PX: [26, 'u16', 'name', 'name'],
   GPOS: [27, 'words'],
   AAAA: [28, 'ipv6'],
-  LOC: [29, 'words'],
+  LOC: [29, 'location'],
   SRV: [33, 'u16', 'u16', 'u16', 'name'],
   NAPTR: [35, 'u16', 'u16', 'string', 'string', 'string', 'name'],
   KX: [36, 'u16', 'name'],
@@ -58,8 +61,8 @@ const TYPES: Record<string, [number | null, ...Field[]]> = {
   OPENPGPKEY: [61, 'base64'],
   CSYNC: [62, 'u32', 'u16', 'types'],
   ZONEMD: [63, 'u32', 'u8', 'u8', 'hex'],
-  SVCB: [64, 'u16', 'name', 'words'],
-  HTTPS: [65, 'u16', 'name', 'words'],
+  SVCB: [64, 'u16', 'name', 'params'],
+  HTTPS: [65, 'u16', 'name', 'params'],
   SPF: [99, 'strings'],
   NID: [104, 'words'],
   L32: [105, 'words'],

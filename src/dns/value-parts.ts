@@ -55,7 +55,7 @@ const EXAMPLES: Record<RecordType, string> = {
 const KINDS: Partial<Record<Field, PartKind>> = {
   ...({ u8: 'integer', u16: 'integer', u32: 'integer', ipv4: 'ipv4', ipv6: 'ipv6', name: 'name' } as const),
   ...({ tag: 'word', string: 'text', text: 'text', strings: 'text', hex: 'hex', base64: 'base64' } as const),
-  words: 'parameters',
+  params: 'parameters',
 };
 
 type Limits = Pick<ValuePart, 'kind'> & Partial<ValuePart>;
@@ -82,7 +82,7 @@ function limitsOf(type: RecordType): readonly Limits[] {
     .map((field) => {
       const max = MAXIMUM[field] ?? null;
       const quoted = field === 'string' || field === 'text';
-      return { kind: KINDS[field] as PartKind, min: max && 0, max, quoted, required: field !== 'words' };
+      return { kind: KINDS[field] as PartKind, min: max && 0, max, quoted, required: field !== 'params' };
     });
 }
 

@@ -1,9 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { locationFromWire, locationText, locationToWire, readLocation } from './location.js';
+import { paramsToText, paramsToWire } from './service-params.js';
 import { quoteBytes } from './text.js';
-import { type Token, tokens, unescaped } from './tokens.js';
-import { type Field, fieldsOf, typeName } from './types.js';
+import { type Token, tokenOf, unescaped, wordsOf } from './tokens.js';
+import { type Field, fieldsOf, typeName, typeNumber } from './types.js';
 
 export { typeName, typeNumber } from './types.js';
 
@@ -14,6 +16,8 @@ export { typeName, typeNumber } from './types.js';
  */
 
 type WireField = Exclude<Field, 'word' | 'words'>;
+/** Fields of one word. */
+type WordField = Exclude<WireField, 'strings' | 'hex' | 'base64' | 'types' | 'params' | 'location'>;
 
 /** The fields of a type with known rdata; null: it is kept in the form of RFC 3597. */
 function wireFields(type: string): WireField[] | null {
@@ -131,6 +135,10 @@ export function skipName(message: Buffer, offset: number): number {
   }
 }
 
+function malformed(type: string): never {
+  throw new RangeError(`rdata is not valid for ${type}`);
+}
+
 /** Octets counted for each type of a bitmap. */
 const TYPE_OCTETS = 8;
 
@@ -145,7 +153,8 @@ export function rdataToText(type: string, message: Buffer, start: number, end: n
   const out: string[] = [];
   let at = start;
   const take = (size: number): Buffer => {
-    if (at + size > end) throw new RangeError('rdata is too short');
+    // a name may have led behind the end
+    if (size < 0 || at + size > end) throw new RangeError('rdata is too short');
     at += size;
     return message.subarray(at - size, at);
   };
@@ -183,11 +192,13 @@ export function rdataToText(type: string, message: Buffer, start: number, end: n
         out.push(quoteBytes(take(end - at)));
         break;
       case 'types':
-        while (at < end) {
-          const types = typesIn(take(1).readUInt8(), take(take(1).readUInt8()));
-          spend?.(TYPE_OCTETS * types.length);
-          out.push(...types);
-        }
+        out.push(...typesIn(take(end - at), spend));
+        break;
+      case 'params':
+        out.push(...(paramsToText(take(end - at)) ?? malformed(type)));
+        break;
+      case 'location':
+        out.push(locationText(locationFromWire(take(end - at)) ?? malformed(type)));
         break;
       default:
         out.push(take(end - at).toString(field));
@@ -216,11 +227,22 @@ export function fromGeneric(type: string, rdata: string): string | null {
   }
 }
 
-/** Types of one window of a bitmap (RFC 4034 section 4.1.2). */
-const typesIn = (window: number, bitmap: Buffer): string[] =>
-  [...bitmap].flatMap((octet, i) =>
-    [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => octet & (0x80 >> bit)).map((bit) => typeName(window * 256 + i * 8 + bit)),
-  );
+/** The types of a bitmap (RFC 4034 section 4.1.2). @throws RangeError */
+function typesIn(bitmap: Buffer, spend?: Spend): string[] {
+  const out: string[] = [];
+  for (let at = 0; at < bitmap.length; ) {
+    const [window, end] = [bitmap.readUInt8(at), at + 2 + bitmap.readUInt8(at + 1)];
+    const types = [...slice(bitmap, at + 2, end)].flatMap((octet, i) =>
+      [0, 1, 2, 3, 4, 5, 6, 7]
+        .filter((bit) => octet & (0x80 >> bit))
+        .map((bit) => typeName(window * 256 + i * 8 + bit)),
+    );
+    spend?.(TYPE_OCTETS * types.length);
+    out.push(...types);
+    at = end;
+  }
+  return out;
+}
 
 /**
  * Uncompressed wire form of rdata in presentation form (names absolute).
@@ -230,23 +252,55 @@ export function rdataToWire(type: string, rdata: string): Buffer {
   const fail = (): never => {
     throw new RangeError(`"${rdata.slice(0, 80)}" is not valid for ${type}`);
   };
-  const words = tokens(rdata) ?? fail();
+  const words = wordsOf(rdata) ?? fail();
   const rest = () => words.splice(0).map((word) => word.raw);
   if (words[0]?.raw === '\\#') return Buffer.from(rest().slice(2).join(''), 'hex');
   const fields = wireFields(type) ?? fail();
+  // only a parameter has quotes inside
+  if (!fields.includes('params') && words.some(({ pair }) => pair)) fail();
+  const next = () => tokenOf(words.shift() ?? fail());
   const out = fields.map((field) => {
-    if (field === 'strings')
-      return Buffer.concat(words.length ? words.splice(0).map((word) => lengthAndText(word) ?? fail()) : fail());
-    if (field === 'hex' || field === 'base64') return Buffer.from(rest().join(''), field);
-    // only in CSYNC, which is read-only
-    if (field === 'types') return fail();
-    return wordToWire(field, words.shift() ?? fail()) ?? fail();
+    switch (field) {
+      case 'strings':
+        return Buffer.concat(
+          words.length ? words.splice(0).map((word) => lengthAndText(tokenOf(word)) ?? fail()) : fail(),
+        );
+      case 'hex':
+      case 'base64':
+        return Buffer.from(rest().join(''), field);
+      case 'types':
+        return bitmapOf(rest());
+      case 'params':
+        return paramsToWire(words.splice(0)) ?? fail();
+      case 'location': {
+        const location = readLocation(rest().join(' ')) ?? fail();
+        return locationToWire(location) ?? fail();
+      }
+      default:
+        return wordToWire(field, next()) ?? fail();
+    }
   });
   return words.length ? fail() : Buffer.concat(out);
 }
 
+/** A bitmap of types (RFC 4034 section 4.1.2). @throws RangeError on an unknown one */
+function bitmapOf(names: readonly string[]): Buffer {
+  const windows = new Map<number, Buffer>();
+  for (const number of names.map(typeNumber).toSorted((a, b) => a - b)) {
+    const window = windows.get(number >> 8) ?? Buffer.alloc(32);
+    window.writeUInt8(window.readUInt8((number & 255) >> 3) | (0x80 >> (number & 7)), (number & 255) >> 3);
+    windows.set(number >> 8, window);
+  }
+  return Buffer.concat(
+    [...windows].flatMap(([window, bits]) => {
+      const length = bits.findLastIndex((octet) => octet !== 0) + 1;
+      return [Buffer.from([window, length]), bits.subarray(0, length)];
+    }),
+  );
+}
+
 /** Wire form of a field of one word; null when it is not valid. @throws RangeError */
-function wordToWire(field: WireField, word: Token): Buffer | null {
+function wordToWire(field: WordField, word: Token): Buffer | null {
   const { raw, bytes } = word;
   if (field === 'name') return nameToWire(raw);
   if (field === 'tag' || field === 'string') return lengthAndText(word);

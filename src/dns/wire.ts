@@ -21,7 +21,7 @@ export const TYPE = {
   AXFR: 252,
   ANY: 255,
 } as const;
-export const OPCODE = { QUERY: 0, UPDATE: 5 } as const;
+export const OPCODE = { QUERY: 0, NOTIFY: 4, UPDATE: 5 } as const;
 export const RCODE = {
   NOERROR: 0,
   FORMERR: 1,

@@ -1,6 +1,6 @@
-import { isKnownType, MANAGED_TYPES, shownValue } from '../dns/record.js';
+import { MANAGED_TYPES, shownValue } from '../dns/record.js';
 import { isType } from '../dns/types.js';
-import { fromGeneric, isUnderstood } from '../dns/wire-rdata.js';
+import { fromGeneric } from '../dns/wire-rdata.js';
 import { fileText, placeOf, readEntry, zoneHead, zoneLine } from '../dns/zonefile.js';
 import { type EntryRecord, entriesOf, type FileEntry } from '../dns/zonefile-entries.js';
 import { fieldError } from '../platform/common/errors.js';
@@ -49,7 +49,6 @@ function inOwnForm(entry: EntryRecord): EntryRecord | FieldText {
   const rdata = fromGeneric(type, entry.rdata);
   if (rdata === null)
     return 'its \\# is broken: it must be a length and as many octets in hexadecimal, as the type has them';
-  if (isKnownType(type) && !isUnderstood(type)) return 'is not read from \\# for this type: write its own form';
   return { ...entry, rdata };
 }
 

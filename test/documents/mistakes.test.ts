@@ -260,9 +260,12 @@ describe('a document', () => {
   it('is taken up in turns', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `h${i} 60 A 192.0.2.1\n`);
     let turns = 0;
-    const timer = setInterval(() => turns++, 0);
+    let next = setImmediate(function again() {
+      turns++;
+      next = setImmediate(again);
+    });
     const { records } = await read('zonefile', lines.join(''));
-    clearInterval(timer);
+    clearImmediate(next);
     assert.equal(records.length, 20_000);
     assert.ok(turns > 5, `${turns} turns`);
   });

@@ -56,7 +56,8 @@ describe('rdata', () => {
     ['ZONEMD', `2026112101 1 1 ${'ab'.repeat(48)}`],
     ['CERT', '1 12345 8 mdsswUyr3DPW'],
     ['TYPE65280', '\\# 3 abcdef'],
-    ['HTTPS', '\\# 0'],
+    ['CSYNC', '1 3 A NS AAAA'],
+    ['CSYNC', '1 0 A CAA TYPE65280'],
   ] as const) {
     it(`${type} ${text.slice(0, 40)} keeps every octet`, () => assert.equal(there(type, text), text));
   }
@@ -110,7 +111,7 @@ describe('rdata', () => {
       ['CNAME', `${'x'.repeat(64)}.example.`],
       ['CNAME', 'a..example.'],
       ['CNAME', 'x.'.repeat(128)],
-      ['HTTPS', '1 .'],
+      ['CSYNC', '1 0 BOGUS'],
     ] as const) {
       assert.throws(() => rdataToWire(type, text), RangeError, `${type} ${text.slice(0, 20)}`);
     }

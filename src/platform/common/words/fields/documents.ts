@@ -24,7 +24,6 @@ export const DOCUMENT_WORDS = {
   'a record without TTL, and no $TTL before it': '记录没有 TTL，之前也没有 $TTL',
   'its \\# is broken: it must be a length and as many octets in hexadecimal, as the type has them':
     '其 \\# 格式有误：必须是长度和相应数量的十六进制字节，且符合该类型',
-  'is not read from \\# for this type: write its own form': '此类型不能从 \\# 读取：请使用该类型自己的格式',
   'records of this type are not made here, and the zone has none that is the same':
     '此处不能创建该类型的记录，区域中也没有相同的记录',
   'the SOA is broken': 'SOA 格式有误',
