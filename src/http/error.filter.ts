@@ -17,9 +17,19 @@ const INTERNAL = errors.failed('internal');
 
 /** Nest's replacement of the parser's own errors. */
 function unparsed(error: HttpException): AppError | null {
-  if (error.getStatus() === 413) return errors.tooLarge();
   if (error.getStatus() >= 500) return null;
   return /URI|decode/.test(error.message) ? UNDECODABLE : errors.field('body', 'is not valid JSON');
+}
+
+/** What a parser of bodies has against one; null: it is none of its errors. */
+function misread(error: unknown): AppError | null {
+  // Nest puts an error of its own around it
+  const { type, status } = ((error instanceof HttpException && error.cause) || error) as {
+    type?: string;
+    status?: number;
+  };
+  if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');
+  return typeof type === 'string' && status && status < 500 ? errors.field('body', 'cannot be read') : null;
 }
 
 /** There is no handler for the path, or for the method. */
@@ -37,11 +47,8 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   const unwritable = whyUnwritable(error);
   if (unwritable) return errors.notReady('database_unwritable', 30, { why: unwritable });
   if (pointsNowhere(error)) return errors.conflict('changed_meanwhile');
-  const { type, status } = error as { type?: string; status?: number };
-  if (type === 'entity.too.large') return errors.tooLarge();
-  if (type === 'entity.too.deep') return errors.field('body', 'is nested too deeply');
-  if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');
-  if (typeof type === 'string' && status && status < 500) return errors.field('body', 'cannot be read');
+  const unread = misread(error);
+  if (unread) return unread;
   if (error instanceof NotFoundException) return unhandled(request);
   if (error instanceof HttpException) return unparsed(error);
   // a path such as /%ff cannot be decoded

@@ -1,8 +1,9 @@
 import { StreamableFile } from '@nestjs/common';
-import { json, type Request } from 'express';
+import type { Request } from 'express';
 import { errors } from '../../platform/common/errors.js';
 import type { FieldError } from '../../platform/common/words/codes.js';
 import { say } from '../../platform/common/words/field-text.js';
+import { jsonParser, MIB } from '../../platform/http/json-body.js';
 import type { ProtocolAdapter } from '../../platform/http/protocol.js';
 import { tokenOf } from '../kit/requests.js';
 
@@ -10,7 +11,7 @@ import { tokenOf } from '../kit/requests.js';
 export const MEDIA_TYPE = 'application/external.dns.webhook+json;version=1';
 
 /** some 20 000 endpoints without labels */
-const parser = json({ type: () => true, strict: false, limit: '4mb' });
+const parser = jsonParser({ type: () => true, limit: 4 * MIB });
 
 const plain = (type: string): string => type.toLowerCase().replace(/\s/g, '');
 

@@ -2,14 +2,14 @@ import { StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import type { AppError } from '../../platform/common/errors.js';
 import type { FieldError } from '../../platform/common/words/codes.js';
-import { jsonParser } from '../../platform/http/json-body.js';
+import { jsonParser, MIB } from '../../platform/http/json-body.js';
 import type { ProtocolAdapter } from '../../platform/http/protocol.js';
 import { PASSING } from '../kit/passing.js';
 
 const JSON_TYPE = 'application/json';
 
 /** some 10 000 records */
-const parser = jsonParser({ type: () => true, limit: '2mb' });
+const parser = jsonParser({ type: () => true, limit: 2 * MIB });
 
 /** The API token of a request; null: there is none. Logins are none. */
 function keyOf(request: Request): string | null {

@@ -170,7 +170,8 @@ export const errors = {
   /** @param result the answer of the list as of 200 */
   unapplied: (lost: number, total: number, result: object) =>
     say('unapplied', 'changes_not_applied', { lost, total }, result),
-  tooLarge: () => say('tooLarge', 'body_too_large'),
+  /** @param max with its unit */
+  tooLarge: (max: string) => say('tooLarge', 'body_too_large', { max }),
   locked: waiting('locked'),
   tooMany: waiting('tooMany'),
   /** Changes have to wait: 423002. @param seconds until they need not */

@@ -14,7 +14,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { type NextFunction, type Request, type RequestHandler, type Response, raw } from 'express';
 import type { AppError } from '../common/errors.js';
 import { validationPipe } from '../common/validation.js';
-import { jsonParser } from './json-body.js';
+import { jsonParser, MIB, toldOf } from './json-body.js';
 
 /** How the controllers of one protocol read requests and write answers. */
 export interface ProtocolAdapter {
@@ -41,9 +41,8 @@ export interface ProtocolAdapter {
   };
 }
 
-const LIMIT = '1mb';
-const parseJson = jsonParser({ limit: LIMIT });
-const readBytes = raw({ limit: LIMIT, type: () => true });
+const parseJson = jsonParser({ limit: MIB });
+const readBytes = raw({ limit: MIB, type: () => true });
 
 const unread = new WeakSet<Request>();
 
@@ -60,7 +59,7 @@ const noteUnread: RequestHandler = (request, response, next) => {
     const text = Buffer.isBuffer(request.body) ? request.body.toString('latin1').trim() : '';
     request.body = undefined;
     if (text && text !== '{}') unread.add(request);
-    next(error);
+    next(toldOf(error, MIB));
   });
 };
 
@@ -143,10 +142,24 @@ export const speaking =
     current.run(adapter, next);
   };
 
+/** Octets of a body that are read at most. Parsers read what they refuse to its end, before they say so. */
+const MOST_READ = 32 * 1024 * 1024;
+
+/** Ends the connection of a body that does not end. */
+function cutOff(request: Request): void {
+  let read = 0;
+  request.on('data', ({ length }: Buffer) => {
+    read += length;
+    if (read > MOST_READ) request.destroy();
+  });
+}
+
 /** Parses a body as its protocol says. */
-export const parseBody: RequestHandler = (request, response, next) =>
+export const parseBody: RequestHandler = (request, response, next) => {
+  if (hasBody(request)) cutOff(request);
   // a foreign parser may go on in the context of the socket, in which no protocol is known
   currentProtocol().parse(request, response, isForeign() ? AsyncResource.bind(next) : next);
+};
 
 /** Validates bodies and queries as strictly as the current protocol demands. */
 @Injectable()
@@ -154,7 +167,9 @@ export class ProtocolPipe implements PipeTransform {
   private readonly strict = validationPipe();
   private readonly lenient = validationPipe(false);
 
-  transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+  transform(value: unknown, metadata: ArgumentMetadata): unknown {
+    // what guards have put on the request, and parts of its path, which pipes of their own read
+    if (metadata.type !== 'body' && metadata.type !== 'query') return value;
     return (currentProtocol().strict ? this.strict : this.lenient).transform(value, metadata);
   }
 }

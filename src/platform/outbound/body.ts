@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
-/** Reads an answer's body, up to `maxMiB`. @throws Error for a larger one, without reading the rest */
-export async function readBody(body: AsyncIterable<Uint8Array>, maxMiB: number): Promise<Buffer> {
+/** Reads an answer's body, up to `maxMiB`, as it came. @throws Error for a larger one, without reading the rest */
+export async function readChunks(body: AsyncIterable<Uint8Array>, maxMiB: number): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -9,5 +9,9 @@ export async function readBody(body: AsyncIterable<Uint8Array>, maxMiB: number):
     if (size > maxMiB * 1024 * 1024) throw new Error(`the answer is larger than ${maxMiB} MiB`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return chunks;
 }
+
+/** The same in one. */
+export const readBody = async (body: AsyncIterable<Uint8Array>, maxMiB: number): Promise<Buffer> =>
+  Buffer.concat(await readChunks(body, maxMiB));

@@ -32,6 +32,7 @@ export const BODY_WORDS = {
   'is too large: an object has at most {fields} fields, a body {items} fields and items, {depth} deep':
     '过大：一个对象最多 {fields} 个字段，请求体最多 {items} 个字段和元素，最深 {depth} 层',
   'is nested too deeply': '嵌套过深',
+  'has too many fields and items': '字段和元素过多',
   'is not valid JSON': '不是有效的 JSON',
   'cannot be read': '无法读取',
   'cannot be decoded': '无法解码',

@@ -64,6 +64,7 @@ export const SETTINGS_WORDS = {
 /** Why the database that was chosen cannot be used. */
 export const DATABASE_WORDS = {
   'The host name is not known': '主机名无法解析',
+  'must be a name or an address, with a port or without': '必须是名称或地址，可带端口',
   'Connections to this address are not allowed (outbound rules)': '不允许连接到此地址（出站规则）',
   'Nothing listens at this host and port': '此主机和端口上没有服务',
   'The server cannot be reached': '无法连接到服务器',
