@@ -16,6 +16,7 @@ import { PlanGroup } from './changes/plans/plan-group.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { AcmeRegistration } from './doors/acme-dns/registration.entity.js';
 import { TsigKeyRow, TsigSeen } from './doors/rfc2136/tsig-key.entity.js';
+import { TsigSecondary } from './doors/rfc2136/tsig-secondary.entity.js';
 import { Hook } from './doors/webhook/hook.entity.js';
 import { KeptAnswer } from './idempotency/kept-answer.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
@@ -96,4 +97,5 @@ export const ENTITIES = [
   Hook,
   TsigKeyRow,
   TsigSeen,
+  TsigSecondary,
 ];

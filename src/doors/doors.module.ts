@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { GuardModule } from '../auth/guard/guard.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
+import { DnsClientModule } from '../platform/dns-client/dns-client.module.js';
 import { RecordsModule } from '../records/records.module.js';
 import { SearchModule } from '../records/search/search.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
@@ -26,9 +27,11 @@ import { PowerdnsZonesController } from './powerdns/zones.controller.js';
 import { PowerdnsZones } from './powerdns/zones.service.js';
 import { DnsListener } from './rfc2136/listener.service.js';
 import { Rfc2136Service } from './rfc2136/rfc2136.service.js';
+import { Secondaries } from './rfc2136/secondaries.service.js';
 import { DnsTransfers } from './rfc2136/transfers.service.js';
 import { TsigKeysController } from './rfc2136/tsig-keys.controller.js';
 import { TsigKeysService } from './rfc2136/tsig-keys.service.js';
+import { TsigSecondariesRepository } from './rfc2136/tsig-secondaries.repository.js';
 import { TsigSecretsModule } from './rfc2136/tsig-secrets.js';
 import { DnsUpdates } from './rfc2136/updates.service.js';
 import { HookSecretsModule } from './webhook/hook-secrets.js';
@@ -39,7 +42,7 @@ import { WebhookController } from './webhook/webhook.controller.js';
 @Module({
   imports: [
     ...[GuardModule, AccountsModule, DomainsModule, RecordsModule, SearchModule, TokensModule, TrashModule],
-    ...[HookSecretsModule, TsigSecretsModule],
+    ...[HookSecretsModule, TsigSecretsModule, DnsClientModule],
   ],
   controllers: [
     ...[DoorsController, HttpreqController, AcmeDnsController, NicUpdateController, V3UpdateController],
@@ -50,7 +53,7 @@ import { WebhookController } from './webhook/webhook.controller.js';
   providers: [
     ...[DoorsService, DoorNames, Challenges, AcmeDnsService, AcmeRegistrationsRepository, Dyndns2Service],
     ...[ExternalDnsService, HooksService, PowerdnsZones, PowerdnsWrites, PowerdnsSearch],
-    ...[TsigKeysService, DnsTransfers, DnsUpdates, Rfc2136Service, DnsListener],
+    ...[TsigKeysService, TsigSecondariesRepository, DnsTransfers, DnsUpdates, Rfc2136Service, DnsListener, Secondaries],
   ],
 })
 export class DoorsModule {}

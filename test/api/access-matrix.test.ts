@@ -161,6 +161,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'DELETE /api/tokens/{id}/hooks/{hook_id}': 'login',
   'GET /api/tokens/{id}/tsig-key': 'login',
   'POST /api/tokens/{id}/tsig-key': 'login',
+  'PUT /api/tokens/{id}/tsig-key': 'login',
   'DELETE /api/tokens/{id}/tsig-key': 'login',
   'DELETE /api/tokens/{id}': 'login',
   'PATCH /api/tokens/{id}/status': 'login',

@@ -29,6 +29,7 @@ const FIRST = [
 const CANNOT: Record<string, { status: number; why: string }> = {
   'POST /api/tokens/{id}/hooks': { status: 403, why: 'the token of the examples has no scope webhook' },
   'POST /api/tokens/{id}/tsig-key': { status: 403, why: 'the token of the examples has no scope rfc2136' },
+  'PUT /api/tokens/{id}/tsig-key': { status: 404, why: 'the token of the examples has no key' },
   'POST /api/auth/register': { status: 403, why: 'registration is off' },
   'POST /api/auth/password-reset/confirm': { status: 401, why: 'the token comes by mail' },
   'POST /api/auth/second-factor': { status: 401, why: 'a sign-in at a provider makes the challenge' },

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
 import { CLASS, decode, encode, OPCODE, RCODE, type WireRecord } from '../../src/dns/wire.js';
 import { rdataToText, rdataToWire, typeName, typeNumber } from '../../src/dns/wire-rdata.js';
@@ -7,7 +9,8 @@ import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { DnsMessages } from '../../src/doors/rfc2136/dns-messages.js';
 import { Rfc2136Service } from '../../src/doors/rfc2136/rfc2136.service.js';
 import { DnsTransfers } from '../../src/doors/rfc2136/transfers.service.js';
-import { freePort, missing } from '../support/bind.js';
+import { Db } from '../../src/platform/database/db.js';
+import { freePort, missing, startSecondary } from '../support/bind.js';
 import { noFaketime, offBy } from '../support/clocks.js';
 import { databases } from '../support/databases.js';
 import { linesOf } from '../support/dig.js';
@@ -18,9 +21,9 @@ import { noPowerdns } from '../support/powerdns.js';
 import { type Answer, applicationOf } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
-import { addDomain, ask, done, made, refused, startWorld, txtOf, type World } from '../support/world.js';
+import { addDomain, ask, done, made, refused, startWorld, txtOf, until, type World } from '../support/world.js';
 
-const noTools = noPowerdns || missing('nsupdate', 'dig') || noFaketime || false;
+const noTools = noPowerdns || missing('nsupdate', 'dig', 'named', 'named-checkzone') || noFaketime || false;
 const ZONE = 'zone example.com';
 /** The database on which all of it is tried. */
 const FULL = databases('one')[0]?.kind;
@@ -70,7 +73,7 @@ for (const { kind, skip } of databases('all'))
 
     beforeAll(async () => {
       port = await freePort();
-      world = await startWorld(kind, { DNS_PORT: String(port), DNS_HOST: '127.0.0.1' });
+      world = await startWorld(kind, { DNS_PORT: String(port), DNS_HOST: '127.0.0.1', OUTBOUND_ALLOW: '127.0.0.0/8' });
       done(await world.admin.put('/api/settings/security', { rate_limits: { public: 0, token: 0 } }));
       token = await makeToken();
     });
@@ -185,7 +188,83 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual(linesOf(forged), []);
     });
 
-    it('tells the whole zone, not its differences, where records of the provider give way to others', async () => {
+    it('tells the secondaries of a key that a zone has changed, until they have it', async () => {
+      const path = pathOf(token);
+      // a key of the others may not transfer the zone, and its secondary is told nothing
+      const rules = [{ effect: 'allow', hosts: ['www'] }];
+      const narrow = await makeToken({ allowed_domains: [world.domain], rules });
+      await makeKey(narrow);
+      const silent = createSocket('udp4').bind(0, '127.0.0.1');
+      await once(silent, 'listening');
+      let heard = 0;
+      silent.on('message', () => heard++);
+      const nobody = `127.0.0.1:${silent.address().port}`;
+      done(await world.admin.put(pathOf(narrow), { notify: [nobody] }));
+      const secondary = await startSecondary(port, key, 'example.com');
+      try {
+        const target = `127.0.0.1:${secondary.port}`;
+        const view = done(await world.admin.put(path, { notify: [target] }));
+        assert.deepEqual([view.notify, view.notified], [[target], []]);
+        assert.deepEqual(done(await world.admin.put(path, view)), view);
+        const there = async (name: string) => (await ask(secondary.port, name, 'A')).map(({ rdata }) => rdata);
+        // by the door, by the API, and what somebody changed at the provider
+        gets(await update(['update add told.example.com 300 A 192.0.2.1']), null);
+        await until('the update is there', async () => (await there('told.example.com')).length > 0, 15_000);
+        const add = { host: 'told2', type: 'A', value: '192.0.2.2', ttl: 300 };
+        made(await world.admin.post(`/api/domains/${world.domain}/records`, add as never));
+        await until('the record is there', async () => (await there('told2.example.com')).length > 0, 15_000);
+        const rrset = { name: 'told3.example.com.', type: 'A', ttl: 60, changetype: 'REPLACE' };
+        await world.pdns.api('PATCH', '/zones/example.com.', {
+          rrsets: [{ ...rrset, records: [{ content: '192.0.2.3', disabled: false }] }],
+        });
+        done(
+          await world.admin.get(
+            `/api/domains/${world.domain}/records?refresh=true` as '/api/domains/{domain_id}/records',
+          ),
+        );
+        await until('the foreign record is there', async () => (await there('told3.example.com')).length > 0, 15_000);
+        const [last] = done(await world.admin.get(path)).notified;
+        assert.deepEqual([last?.target, last?.zone, last?.error], [target, 'example.com', null]);
+        assert.equal(heard, 0);
+      } finally {
+        await secondary.stop();
+        silent.close();
+      }
+      // one that is away is told again, and the key says so
+      gets(
+        await update([
+          'update delete told.example.com',
+          'update delete told2.example.com',
+          'update delete told3.example.com',
+        ]),
+        null,
+      );
+      const failure = async () => done(await world.admin.get(path)).notified[0]?.error ?? '';
+      await until('the failure is noted', async () => (await failure()) !== '', 15_000);
+      assert.match(await failure(), /refused|no answer/);
+      const jobs = await rowsOf(world, `SELECT state, tries FROM jobs WHERE name = 'rfc2136.notify'`);
+      assert.ok(
+        jobs.some(({ state, tries }) => state === 'waiting' && Number(tries) > 0),
+        JSON.stringify(jobs),
+      );
+      for (const [notify, field] of [
+        [['169.254.169.254'], 'notify.0'],
+        [['ns2.example.net', 'a b'], 'notify.1'],
+        [['127.0.0.1:53', '127.0.0.1'], 'notify.1'],
+        [['127.0.0.1:0'], 'notify.0'],
+        [['192.168.0.1'], 'notify.0'],
+      ] as const)
+        assert.deepEqual(
+          refused(await world.admin.put(path, { notify: [...notify] }), 400, 400001).data.errors?.map(
+            ({ path: at }) => at,
+          ),
+          [field],
+        );
+      done(await world.admin.put(path, { notify: [] }));
+      done(await world.admin.delete(pathOf(narrow)));
+    });
+
+    it('tells the whole zone, not its differences, where records of the provider give way or very many have changed', async () => {
       const transfers = applicationOf(world.server.dataDir)?.get(DnsTransfers, { strict: false }) as DnsTransfers;
       const told = async (provider: string, serial: number | null) => {
         const pieces = transfers.pieces({ id: world.domain, name: 'example.com', provider } as OpenDomain, serial);
@@ -202,6 +281,10 @@ for (const { kind, skip } of databases('all'))
       );
       assert.deepEqual(await told('vercel', serial), [soa, ...whole]);
       assert.ok(whole.length > 3);
+      // nor where so much has changed that the whole zone is told sooner
+      const db = applicationOf(world.server.dataDir)?.get(Db, { strict: false }) as Db;
+      await db.run('UPDATE versions SET created = 5001 WHERE domain_id = ? AND version > ?', [world.domain, serial]);
+      assert.deepEqual(await told('powerdns', serial), [soa, ...whole]);
     });
 
     // what no statement of a database is part of
@@ -268,20 +351,88 @@ for (const { kind, skip } of databases('all'))
     });
 
     it('refuses to delete or compare one record whose data it cannot read', async () => {
-      const https = 'update delete svc.example.com HTTPS 1 . alpn=h2';
-      const add = { host: 'svc', type: 'HTTPS', value: '1 . alpn="h2"', ttl: 300 };
-      made(await world.admin.post(`/api/domains/${world.domain}/records`, add as never));
-      const there = await at('svc.example.com', 'HTTPS');
-      assert.equal(there.length, 1);
-      gets(await update([https]), 'REFUSED');
-      const compared = https.replace('update delete', 'prereq yxrrset');
-      gets(await update([compared, 'update add svc2.example.com 300 A 192.0.2.1']), 'REFUSED');
-      assert.deepEqual([await at('svc.example.com', 'HTTPS'), await at('svc2.example.com', 'A')], [there, []]);
+      const bytes = 'update delete odd.example.com TXT "\\255"';
+      gets(await update(['update add odd.example.com 300 TXT "text"']), null);
+      gets(await update([bytes]), 'REFUSED');
+      const compared = bytes.replace('update delete', 'prereq yxrrset');
+      gets(await update([compared, 'update add odd2.example.com 300 A 192.0.2.1']), 'REFUSED');
+      assert.deepEqual([await at('odd.example.com', 'TXT'), await at('odd2.example.com', 'A')], [['"text"'], []]);
       // where there is no such set there is nothing to confuse it with
-      gets(await update([https.replace('svc', 'nosvc')]), null);
-      gets(await update([compared.replace('svc', 'nosvc')]), 'NXRRSET');
-      gets(await update(['update delete svc.example.com HTTPS']), null);
-      assert.deepEqual(await at('svc.example.com', 'HTTPS'), []);
+      gets(await update([bytes.replace('odd', 'noodd')]), null);
+      gets(await update([compared.replace('odd', 'noodd')]), 'NXRRSET');
+      gets(await update(['update delete odd.example.com TXT']), null);
+      assert.deepEqual(await at('odd.example.com', 'TXT'), []);
+    });
+
+    it('takes services and locations, tells them by their data, and transfers them', async () => {
+      const serial = async () =>
+        Number((await dig(port, key, 'example.com', 'SOA')).output.match(/\. (\d+) 3600/)?.[1]);
+      const before = await serial();
+      const own = { host: 'svc', type: 'HTTPS', value: '1 . alpn="h2" port=8443 ipv6hint=2001:db8::1', ttl: 300 };
+      made(await world.admin.post(`/api/domains/${world.domain}/records`, own as never));
+      const same = 'svc.example.com HTTPS 1 . ipv6hint=2001:DB8:0::1 alpn=h2 port=8443';
+      gets(await update([`prereq yxrrset ${same}`, `update add ${same.replace('HTTPS', '600 HTTPS')}`]), null);
+      const [held] = await ask(world.pdns.dnsPort, 'svc.example.com', 'HTTPS');
+      assert.equal(held?.ttl, 600);
+      gets(
+        await update([
+          'update add svc.example.com 600 HTTPS 2 svc.example.net. key7=/q{?dns} key667=x ech=AAEC mandatory=key7',
+          'update add _s.example.com 300 SVCB 0 svc.example.net.',
+          'update add loc.example.com 300 LOC 52 22 23 N 4 53 32 E -2m 1m 10000m 10m',
+        ]),
+        null,
+      );
+      const { output } = await dig(port, key, 'example.com', 'AXFR');
+      assert.doesNotMatch(output, /Transfer failed/);
+      // BIND takes the zone as it was transferred, and PowerDNS answers what stands in it
+      const zone = output.split('\n').filter((line) => line && !/^;|\sTSIG\s/.test(line));
+      zone.splice(
+        zone.findLastIndex((line) => /\sSOA\s/.test(line)),
+        1,
+      );
+      const args = ['-q', '-i', 'none', '-k', 'ignore', '-D', '-o', '-', 'example.com', '-'];
+      const read = await run('named-checkzone', args, `${zone.join('\n')}\n`);
+      assert.ok(read.ok, read.output);
+      const told = linesOf(read.output);
+      for (const [name, type] of [
+        ['svc', 'HTTPS'],
+        ['_s', 'SVCB'],
+        ['loc', 'LOC'],
+      ] as const) {
+        const wires = (rdata: string[]) => rdata.map((one) => rdataToWire(type, one).toString('hex')).toSorted();
+        const here = told.filter(({ owner, type: of }) => owner === `${name}.example.com.` && of === type);
+        assert.deepEqual(wires(here.map(({ rdata }) => rdata)), wires(await at(`${name}.example.com`, type)), name);
+        assert.equal(here.length, name === 'svc' ? 2 : 1);
+      }
+      const since = linesOf((await dig(port, key, 'example.com', `IXFR=${before}`)).output);
+      assert.deepEqual(
+        since
+          .map(({ type }) => type)
+          .filter((type) => !['SOA', 'TSIG'].includes(type))
+          .toSorted(),
+        ['HTTPS', 'HTTPS', 'LOC', 'SVCB'],
+      );
+      gets(
+        await update(['prereq yxrrset svc.example.com HTTPS 1 . alpn=h3', 'update delete svc.example.com']),
+        'NXRRSET',
+      );
+      gets(
+        await update([
+          `update delete ${same}`,
+          'update delete loc.example.com LOC 52 22 23.000 N 4 53 32.000 E -2m',
+          'update delete _s.example.com SVCB 0 svc.example.net.',
+        ]),
+        null,
+      );
+      const left = await at('svc.example.com', 'HTTPS');
+      assert.ok(left.length === 1 && left[0]?.startsWith('2 '), left.join());
+      assert.deepEqual([await at('_s.example.com', 'SVCB'), await at('loc.example.com', 'LOC')], [[], []]);
+      // data that is none of its type
+      const bad = { ...record('bad', 'HTTPS', '1 . alpn=h2'), rdata: Buffer.from('0001000001', 'hex') };
+      const answer = await overUdp(port, signedUpdate(key, 'example.com', [[], [bad]]));
+      assert.equal(answer && decode(answer).rcode, RCODE.FORMERR);
+      gets(await update(['update delete svc.example.com']), null);
+      await world.agree();
     });
 
     it('changes nothing where a prerequisite does not hold', async () => {
@@ -494,10 +645,15 @@ for (const { kind, skip } of databases('all'))
         assert.ok(raw);
         return { rcode: decode(raw).rcode, ...extendedError(raw) };
       };
-      world.proxy.fault = async () => ({ status: 401, body: 'down' });
+      world.proxy.fault = async () => ({ status: 503, body: 'down' });
       const away = await said('ede1');
       assert.deepEqual([away.rcode, away.code], [RCODE.SERVFAIL, 22]);
-      assert.match(away.text ?? '', /401|down|refused|credentials/i);
+      assert.match(away.text ?? '', /503/);
+      // the provider takes it at no time
+      world.proxy.fault = async () => ({ status: 422, body: '{"error": "never so"}' });
+      const never = await said('ede0');
+      assert.deepEqual([never.rcode, never.code], [RCODE.REFUSED, 18]);
+      assert.match(never.text ?? '', /never so/);
       world.proxy.fault = null;
       const until = new Date(Date.now() + 3_600_000).toISOString();
       const rules = `/api/domains/${world.domain}` as const;
@@ -506,7 +662,14 @@ for (const { kind, skip } of databases('all'))
       assert.deepEqual([ice.rcode, ice.code], [RCODE.REFUSED, 18]);
       assert.ok(ice.text);
       done(await world.admin.put(rules, { freeze: null }));
-      assert.deepEqual([...(await at('ede1.example.com', 'A')), ...(await at('ede2.example.com', 'A'))], []);
+      assert.deepEqual(
+        [
+          ...(await at('ede0.example.com', 'A')),
+          ...(await at('ede1.example.com', 'A')),
+          ...(await at('ede2.example.com', 'A')),
+        ],
+        [],
+      );
       assert.equal((await said('ede3')).rcode, RCODE.NOERROR);
     });
 

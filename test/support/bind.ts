@@ -144,6 +144,20 @@ function answers(address: string, port: number, zone: string): boolean {
 /** Why BIND cannot be tested here, if so. */
 export const bindMissing = (): string | undefined => missing('named', 'dig');
 
+/** What every one of them has, on loopback alone. @param more statements of one alone */
+const optionsOf = (folder: string, port: number, more = ''): string => `options {
+  directory "${folder}";
+  listen-on port ${port} { 127.0.0.1; };
+  listen-on-v6 { none; };
+  pid-file none;
+  session-keyfile none;
+  recursion no;
+  dnssec-validation no;
+  notify no;
+  ${more}
+};
+controls { };`;
+
 /**
  * BIND 9 as primary of the zones.
  * @param checkNames `fail` is BIND's default: it refuses addresses at names such as `_name`
@@ -163,19 +177,24 @@ export const startBind = ({
     command: (file) => ['named', ['-g', '-n', '1', '-c', file]],
     configuration: (folder, port, tsig) => `
 key "${tsig.name}" { algorithm ${tsig.algorithm}; secret "${tsig.secret}"; };
-options {
-  directory "${folder}";
-  listen-on port ${port} { 127.0.0.1; };
-  listen-on-v6 { none; };
-  pid-file none;
-  session-keyfile none;
-  recursion no;
-  dnssec-validation no;
-  notify no;
-  check-names primary ${checkNames};
-  allow-transfer { key "${tsig.name}"; };
-};
-controls { };
+${optionsOf(folder, port, `check-names primary ${checkNames}; allow-transfer { key "${tsig.name}"; };`)}
 ${zones.map((zone) => `zone "${zone}" { type primary; file "${zone}.zone"; allow-update { key "${tsig.name}"; }; };`).join('\n')}
+`,
+  });
+
+/** BIND 9 as secondary of a zone, which it transfers with a key from a primary on loopback. */
+export const startSecondary = (
+  primary: number,
+  key: { name: string; algorithm: string; secret: string },
+  zone: string,
+): Promise<NameServer> =>
+  startNameServer({
+    zones: [],
+    ready: zone,
+    command: (file) => ['named', ['-g', '-n', '1', '-c', file]],
+    configuration: (folder, port) => `
+key "${key.name}" { algorithm ${key.algorithm}; secret "${key.secret}"; };
+${optionsOf(folder, port)}
+zone "${zone}" { type secondary; file "${zone}.zone"; primaries { 127.0.0.1 port ${primary} key "${key.name}"; }; };
 `,
   });

@@ -3,13 +3,14 @@ import { describe, it } from '@jest/globals';
 import type { StoredRecord } from '../../src/cache/record-cache.js';
 import { FUDGE_SECONDS, hmac, sign, type TsigKey, time48, u16, variables } from '../../src/dns/tsig.js';
 import { CLASS, decode, encode, OPCODE, RCODE, TRANSFER, TYPE, type WireRecord } from '../../src/dns/wire.js';
-import { nameToWire, rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
+import { nameToWire, rdataToText, rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { type Backend, type DnsCaller, DnsMessages, type From } from '../../src/doors/rfc2136/dns-messages.js';
 import { DnsFault } from '../../src/doors/rfc2136/dns-request.js';
 import { editsOf } from '../../src/doors/rfc2136/edits-of-update.js';
 import { readUpdate } from '../../src/doors/rfc2136/update.js';
 import { errors } from '../../src/platform/common/errors.js';
+import { OutboundError } from '../../src/platform/outbound/outbound-error.js';
 import type { ProviderDefinition } from '../../src/providers/provider.js';
 import { providerOf } from '../../src/providers/registry.js';
 import { Dice } from '../random/dice.js';
@@ -38,6 +39,10 @@ const empty = (host: string, type: number, of: number): WireRecord => ({
 
 const SOA = rdataToWire('SOA', 'ns.example. hostmaster.example. 7 1 1 1 1');
 const soa: WireRecord = { name: `${ZONE}.`, type: TYPE.SOA, class: CLASS.IN, ttl: 60, rdata: SOA };
+
+const SERVICE =
+  '1 svc.example. mandatory=alpn,port alpn=h2,h3 no-default-alpn port=8443 ipv4hint=192.0.2.1 ech=AAEC ipv6hint=2001:db8::1 dohpath=/q{?dns}';
+const PLACE = '52 22 23.000 N 4 53 32.000 E -2.00m';
 
 /** What well-formed clients send. */
 const CORPUS: Buffer[] = [
@@ -69,6 +74,15 @@ const CORPUS: Buffer[] = [
   encode(7, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [
     [],
     Array.from({ length: 300 }, (_, i) => record(`h${i}`, 'AAAA', `2001:db8::${i.toString(16)}`)),
+  ]),
+  encode(8, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [
+    [record('w', 'HTTPS', SERVICE, { ttl: 0 }), record('l', 'LOC', PLACE, { ttl: 0 })],
+    [
+      record('w', 'HTTPS', SERVICE),
+      record('w', 'SVCB', '1 . alpn="f\\\\oo\\,bar" key667="\\255 "'),
+      record('l', 'LOC', PLACE, { ttl: 0, class: CLASS.NONE }),
+      record('c', 'CSYNC', '1 3 A NS AAAA'),
+    ],
   ]),
 ];
 
@@ -215,7 +229,7 @@ describe('the answers to DNS messages', () => {
     );
   });
 
-  it('say SERVFAIL for conflicts that pass by themselves, and REFUSED for those that do not', async () => {
+  it('say SERVFAIL for what passes by itself or may have been done, and REFUSED for what does not', async () => {
     const backend = new Memory();
     const handler = new DnsMessages(backend);
     const said: [string, number | undefined][] = [];
@@ -223,15 +237,24 @@ describe('the answers to DNS messages', () => {
       errors.conflict('busy'),
       errors.conflict('in_flight_now', { name: ZONE }),
       errors.conflict('record_unclear'),
+      new OutboundError('unavailable', 'HTTP 503', false),
+      new OutboundError('rate_limit', 'HTTP 429'),
+      new OutboundError('rejected', 'HTTP 422, after a change before it', true),
       errors.conflict('domain_exists', { name: ZONE }),
+      new OutboundError('rejected', 'HTTP 422'),
+      new OutboundError('auth', 'HTTP 401'),
     ]) {
       backend.refusal = error;
       const [answer] = await answersTo(handler, sign(UPDATE, KEY, NOW() - said.length).signed, true);
       said.push([String((error.data as { reason: string }).reason), answer && decode(answer).rcode]);
     }
     const { SERVFAIL, REFUSED } = RCODE;
-    const passing = ['busy', 'in_flight_now', 'record_unclear'].map((reason) => [reason, SERVFAIL]);
-    assert.deepEqual(said, [...passing, ['domain_exists', REFUSED]]);
+    const passing = ['busy', 'in_flight_now', 'record_unclear', 'provider_unavailable', 'provider_rate_limit'];
+    const lasting = ['domain_exists', 'provider_rejected', 'provider_auth'];
+    assert.deepEqual(said, [
+      ...[...passing, 'provider_rejected'].map((reason) => [reason, SERVFAIL]),
+      ...lasting.map((reason) => [reason, REFUSED]),
+    ]);
   });
 
   it('cut the words of a refusal between two characters', async () => {
@@ -297,6 +320,75 @@ describe('the prerequisites of an update', () => {
     }
   });
 });
+
+describe('the data of services and places', () => {
+  it('is the same however it is written and stored', async () => {
+    const stored = [
+      row(1, { host: 'w', type: 'HTTPS', value: '1 svc.example port=8443 alpn=h2', ttl: 300 }),
+      row(2, { host: 'w', type: 'HTTPS', value: '2 . ipv6hint=2001:DB8:0::1', ttl: 300, enabled: false }),
+      row(3, { host: 'l', type: 'LOC', value: '1 0 0.000 N 2 0 0.000 E 3.00m 1.50m 10000.00m 10.00m' }),
+    ];
+    const edited = async (prerequisites: WireRecord[], steps: WireRecord[]) => {
+      const message = encode(1, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [prerequisites, steps]);
+      return editsOf(place, domain, await readUpdate(decode(message, TRANSFER), ZONE), stored);
+    };
+    const gone = { ttl: 0, class: CLASS.NONE };
+    const [first, second] = ['1 svc.example. alpn=h2 port=8443', '2 . ipv6hint=2001:db8::1'];
+    const held = record('w', 'HTTPS', first, { ttl: 0 });
+    assert.deepEqual(await edited([held, record('l', 'LOC', '1 N 2 E 3m', { ttl: 0 })], []), []);
+    assert.deepEqual(await edited([], [record('w', 'HTTPS', first, gone), record('l', 'LOC', '1 N 2 E 3m', gone)]), [
+      { op: 'delete', id: 1 },
+      { op: 'delete', id: 3 },
+    ]);
+    // by the value that is stored, or it would be one more
+    const made = await edited([], [record('w', 'HTTPS', first, { ttl: 60 }), record('w', 'HTTPS', second)]);
+    assert.deepEqual(
+      made.map((edit) => ['record' in edit && edit.record.value, edit.op]),
+      stored.slice(0, 2).map(({ value }) => [value, 'upsert']),
+    );
+    await assert.rejects(edited([record('w', 'HTTPS', '1 svc.example. alpn=h3', { ttl: 0 })], []), {
+      rcode: RCODE.NXRRSET,
+    });
+  });
+
+  const [service, location] = [rdataToWire('HTTPS', SERVICE), rdataToWire('LOC', PLACE)];
+  const update = async (rdata: Buffer, type: string) => {
+    const one = { ...record('w', type, ''), rdata };
+    const message = encode(9, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [[], [one]]);
+    const backend = new Memory();
+    const [answer] = await answersTo(new DnsMessages(backend), signed(message), true);
+    assert.deepEqual(backend.failures, []);
+    return answer && decode(answer).rcode;
+  };
+
+  it('is taken, or the update is a FORMERR', async () => {
+    assert.deepEqual([await update(service, 'HTTPS'), await update(location, 'LOC')], [RCODE.NOERROR, RCODE.NOERROR]);
+    const dice = new Dice(SEED);
+    const seen = new Set<number | undefined>();
+    for (let i = 0; i < 3000; i++) {
+      const [good, type] = dice.chance(0.8) ? [service, dice.of(['HTTPS', 'SVCB'])] : [location, 'LOC'];
+      const rdata = spoilt(good, dice);
+      const words = `${type} ${rdata.toString('hex')}`;
+      const rcode = await update(rdata, type);
+      seen.add(rcode);
+      // what is read is written again as what it is read as
+      const text = readOf(type, rdata);
+      if (text === null) assert.equal(rcode, RCODE.FORMERR, words);
+      else assert.equal(readOf(type, rdataToWire(type, text)), text, words);
+    }
+    for (const rcode of [RCODE.NOERROR, RCODE.FORMERR]) assert.ok(seen.has(rcode), [...seen].join());
+  });
+});
+
+/** Rdata in presentation form; null when it is malformed. */
+function readOf(type: string, rdata: Buffer): string | null {
+  try {
+    return rdataToText(type, rdata, 0, rdata.length);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
 
 /** Codes that a message can get. */
 const KNOWN: ReadonlySet<number> = new Set(Object.values(RCODE));

@@ -91,6 +91,13 @@ export class PastRepository {
     return Number((await this.db.row<{ version: number | null }>(sql, [domainId], manager))?.version ?? 0);
   }
 
+  /** How many changes lead from one version to a later one. */
+  async countBetween(domainId: number, from: number, to: number): Promise<number> {
+    const sql = `SELECT SUM(created + updated + deleted) AS n FROM versions
+      WHERE domain_id = ? AND version > ? AND version <= ?`;
+    return Number((await this.db.row<{ n: number | string | null }>(sql, [domainId, from, to]))?.n ?? 0);
+  }
+
   /** Records that a version held, in the order of their ids. @param after only those with ids beyond this one */
   held(domainId: number, version: number, after: number, limit: number, offset = 0): Promise<HeldRecord[]> {
     return this.db.rows(HELD, [domainId, after, domainId, version, domainId, version, after, limit, offset]);

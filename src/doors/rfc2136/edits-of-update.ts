@@ -1,7 +1,8 @@
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { creation, type Edit, type NewRecord, type Place } from '../../changes/edits/edit.js';
 import { fullName } from '../../dns/names.js';
-import { MANAGED_TYPES, recordKey, sameRecord, shownValue } from '../../dns/record.js';
+import { MANAGED_TYPES, shownValue } from '../../dns/record.js';
+import { dataKey } from '../../dns/record-data.js';
 import { RCODE } from '../../dns/wire.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -17,6 +18,8 @@ const LINE = 'default';
 /** A record of the zone while an update is worked out; of one that is made `row` is null. */
 interface Item {
   record: Content;
+  /** the same for the same data */
+  key: string;
   row: StoredRecord | null;
   /** seconds, where the update names them */
   ttl: number | null;
@@ -85,8 +88,8 @@ function unheld({ type, isThere, values }: Prerequisite, words: string, isSet: b
 
 /** Whether a set holds these values and nothing else. */
 function isSame(members: readonly StoredRecord[], values: readonly Named[]): boolean {
-  const there = new Set(members.map(recordKey));
-  const wanted = new Set(values.map(({ record }) => recordKey(record)));
+  const there = new Set(members.map(dataKey));
+  const wanted = new Set(values.map(({ record }) => dataKey(record)));
   return there.size === wanted.size && [...wanted].every((key) => there.has(key));
 }
 
@@ -97,13 +100,13 @@ const unreadable = (words: string, misfit: string | null): DnsFault =>
 /** The records at the names of an update. */
 class Copy {
   private readonly hosts = new Map<string, Item[]>();
-  private readonly removed: StoredRecord[] = [];
+  private readonly removed: (Item & { row: StoredRecord })[] = [];
 
   constructor(
     private readonly domain: OpenDomain,
     rows: readonly StoredRecord[],
   ) {
-    for (const row of rows) this.at(row.host).push({ record: row, row, ttl: null });
+    for (const row of rows) this.at(row.host).push({ record: row, key: dataKey(row), row, ttl: null });
   }
 
   carryOut(step: Step): void {
@@ -150,16 +153,17 @@ class Copy {
       this.may('create', record);
       return;
     }
-    const there = here.find((item) => sameRecord(item.record, record));
+    const key = dataKey(record);
+    const there = here.find((item) => item.key === key);
     if (there) {
       there.ttl = ttl;
       return;
     }
     // of this type a name has one
     if (isCname) for (const item of [...here]) this.drop(item);
-    const i = this.removed.findIndex((row) => sameRecord(row, record));
-    const [row = null] = i < 0 ? [] : this.removed.splice(i, 1);
-    here.push({ record, row, ttl });
+    const i = this.removed.findIndex((item) => item.key === key);
+    const [before] = i < 0 ? [] : this.removed.splice(i, 1);
+    here.push(before ? { ...before, ttl } : { record, key, row: null, ttl });
   }
 
   /** Section 3.4.2.4. */
@@ -168,12 +172,13 @@ class Copy {
     const members = this.at(host).filter((one) => one.record.type === type);
     const isLastNs = host === '@' && type === 'NS' && members.length < 2;
     const isKept = isLastNs || (host === '@' && type === 'SOA');
-    if (misfit !== null && members.length && !members.some((one) => sameRecord(one.record, record))) {
+    const key = dataKey(record);
+    if (misfit !== null && members.length && !members.some((one) => one.key === key)) {
       this.may('read', record);
       this.may('delete', record);
       throw unreadable(`${fullName(host, this.domain.name)} ${type}`, misfit);
     }
-    this.remove(host, type, value, (item) => !isKept && sameRecord(item.record, record));
+    this.remove(host, type, value, (item) => !isKept && item.key === key);
   }
 
   /** @throws AppError 403001 where nothing is there, and nothing might be deleted */
@@ -186,7 +191,8 @@ class Copy {
   private drop(item: Item): void {
     const here = this.at(item.record.host);
     here.splice(here.indexOf(item), 1);
-    if (item.row) this.removed.push(item.row);
+    const { row } = item;
+    if (row) this.removed.push({ ...item, row });
   }
 
   private may(
@@ -198,15 +204,16 @@ class Copy {
 
   /** @param rows all at the names, those that are not in DNS, too */
   async edits(place: Place, rows: readonly StoredRecord[]): Promise<Edit[]> {
-    const gone = [...this.removed];
+    const gone = this.removed.map(({ row }) => row);
     const moved: Edit[] = [];
     const made: Edit[] = [];
-    const stored = new Set(rows.map(recordKey));
-    for (const { record, row, ttl } of [...this.hosts.values()].flat()) {
+    const stored = new Map(rows.map((row) => [dataKey(row), row]));
+    for (const { record, key, row, ttl } of [...this.hosts.values()].flat()) {
       if (due()) await turn();
       if (ttl === null) continue;
-      const one = creationOf(place, record, ttl);
-      if (row !== null || stored.has(recordKey(record))) {
+      const known = row ?? stored.get(key);
+      const one = creationOf(place, known ?? record, ttl);
+      if (known) {
         made.push({ op: 'upsert', ...one, patch: { enabled: true, ttl: one.record.ttl } });
         continue;
       }

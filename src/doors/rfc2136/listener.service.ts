@@ -6,6 +6,7 @@ import { networkOf } from '../../platform/common/cidr.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { Logger } from '../../platform/common/logger.js';
 import { StartRefused } from '../../platform/common/start-refused.js';
+import { due, turn } from '../../platform/common/turns.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { frame, framed, TooLate } from '../../platform/dns-client/stream.js';
@@ -123,7 +124,11 @@ export class DnsListener implements OnApplicationBootstrap, BeforeApplicationShu
     socket.once('close', () => this.connections.delete(socket));
     try {
       const from = { ip, isTcp: true, gone: () => socket.destroyed };
-      for await (const raw of framed(socket, IDLE_MS)) if (!(await this.answer(socket, raw, from))) break;
+      for await (const raw of framed(socket, IDLE_MS)) {
+        // thousands may have come at once
+        if (due()) await turn();
+        if (!(await this.answer(socket, raw, from))) break;
+      }
     } catch {
       // it was cut off, or said nothing for too long
     } finally {

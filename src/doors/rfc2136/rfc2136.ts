@@ -88,7 +88,7 @@ external-dns --source=ingress --source=service --policy=sync --registry=txt --tx
       {
         name: 'dig',
         snippet: `${KEY}
-dig @${host} -p ${port} -y "hmac-sha256:$KEY_NAME:$KEY_SECRET" example.com AXFR`,
+dig @${host} -p ${port} -y "hmac-sha256:$KEY_NAME:$KEY_SECRET" example.com AXFR +comments`,
       },
     ];
   },

@@ -3,7 +3,8 @@ import { givesWay } from '../../changes/edits/record-rules.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import type { ChangedState } from '../../changes/history/states.js';
 import { fullName } from '../../dns/names.js';
-import { MANAGED_TYPES, rdataOf } from '../../dns/record.js';
+import { MANAGED_TYPES } from '../../dns/record.js';
+import { wireDataOf } from '../../dns/record-data.js';
 import { CLASS, RCODE, TYPE, type WireRecord } from '../../dns/wire.js';
 import { rdataToWire, typeNumber } from '../../dns/wire-rdata.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -18,6 +19,8 @@ const MESSAGE_BYTES = 16_384;
 /** Octets of data that a message of 64 KiB has room for beside a header, a question, a name and a signature. */
 const MOST_RDATA = 64_000;
 const LINE = 'default';
+/** Changes that are told as differences: those of each page are sorted anew, and of many the whole zone is shorter. */
+const MOST_CHANGES = 5000;
 /** Seconds of the SOA: when secondaries look again, after a failure, when they give up, and its own TTL. */
 const SOA_TIMES = '3600 600 1209600 300';
 const SOA_TTL = 3600;
@@ -49,7 +52,8 @@ export class DnsTransfers {
   /**
    * The whole zone (RFC 5936), or what became of it since a serial (RFC 1995), in pieces that fit a message each.
    * Records that are changed meanwhile are told as they were. The whole zone, too, where its history does not reach so
-   * far back, or cannot tell which records have left DNS: those that give way to others are still there.
+   * far back, tells of too much, or cannot tell which records have left DNS: those that give way to others are still
+   * there.
    * @throws DnsFault SERVFAIL where a record has no form in DNS or fits no message: without it the zone is another one
    */
   async *pieces(domain: OpenDomain, serial: number | null): AsyncGenerator<WireRecord[]> {
@@ -63,9 +67,14 @@ export class DnsTransfers {
       return;
     }
     const zone = { domain, soa, isShown: await this.shownIn(domain, newest) };
-    const yields = providerOf(domain.provider)?.capabilities.yields;
-    const isKnown = !yields && serial !== null && serial < newest && (await this.past.one(domain.id, serial));
+    const isKnown = serial !== null && (await this.isTold(domain, serial, newest));
     yield* packed(isKnown ? this.since(zone, serial, newest) : this.whole(zone, newest));
+  }
+
+  /** Whether differences are told from this version on. */
+  private async isTold({ id, provider }: OpenDomain, from: number, to: number): Promise<boolean> {
+    if (from >= to || providerOf(provider)?.capabilities.yields || !(await this.past.one(id, from))) return false;
+    return (await this.past.countBetween(id, from, to)) <= MOST_CHANGES;
   }
 
   private async *whole({ domain, soa, isShown }: Served, version: number): AsyncGenerator<WireRecord> {
@@ -116,15 +125,9 @@ export class DnsTransfers {
 function wireOf(state: ChangedState, zone: string): WireRecord {
   const { host, type, ttl } = state;
   const name = fullName(host, zone);
-  for (const text of [() => rdataOf(state), () => state.value]) {
-    try {
-      const rdata = rdataToWire(type, text());
-      if (rdata.length > MOST_RDATA) break;
-      return { name: `${name}.`, type: typeNumber(type), class: CLASS.IN, ttl, rdata };
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-    }
-  }
+  const rdata = wireDataOf(state);
+  if (rdata && rdata.length <= MOST_RDATA)
+    return { name: `${name}.`, type: typeNumber(type), class: CLASS.IN, ttl, rdata };
   throw new DnsFault(RCODE.SERVFAIL, `the record ${name} ${type} has no form in which it could be transferred`);
 }
 

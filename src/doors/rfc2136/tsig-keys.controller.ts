@@ -1,9 +1,9 @@
-import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Access, type Caller, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import { IdPipe } from '../../platform/common/validation.js';
-import { TsigKeyCreated, TsigKeyInput, TsigKeyView } from './rfc2136.dto.js';
+import { TsigKeyCreated, TsigKeyInput, TsigKeyUpdate, TsigKeyView } from './rfc2136.dto.js';
 import { TsigKeysService } from './tsig-keys.service.js';
 
 @ApiTags('API tokens')
@@ -27,6 +27,16 @@ export class TsigKeysController {
   @Audited('door.key_create')
   create(@Param('id', IdPipe) id: number, @Body() body: TsigKeyInput, @Me() me: Caller): Promise<TsigKeyCreated> {
     return this.keys.create(me, id, body);
+  }
+
+  /**
+   * Which secondaries are told of changes of the zones that the key may transfer, in messages signed with it. They stay
+   * when it is replaced.
+   */
+  @Put()
+  @Audited('door.key_update')
+  update(@Param('id', IdPipe) id: number, @Body() body: TsigKeyUpdate, @Me() me: Caller): Promise<TsigKeyView> {
+    return this.keys.update(me, id, body);
   }
 
   /** The key is refused from the very next message on. */

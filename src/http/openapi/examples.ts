@@ -126,6 +126,7 @@ export const EXAMPLES: Record<string, object> = {
   },
   HookInput: { domain_id: 1, host: 'button', type: 'A', name: 'blue or green' },
   TsigKeyInput: { algorithm: 'hmac-sha256' },
+  TsigKeyUpdate: { notify: ['ns2.example.net:53'] },
   DoorsInput: { dyndns2: { enabled: false } },
   NotificationsInput: {
     channels: [

@@ -13,6 +13,7 @@ import { CONFIG } from '../config/config.module.js';
 import { outboundAgent, request } from '../outbound/agent.js';
 import { readBody } from '../outbound/body.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
+import { bySystem } from '../outbound/lookup.js';
 import { tcpTo, tlsTo, udpFor } from '../outbound/sockets.js';
 import type { Effort } from './effort.js';
 import { frame, framed } from './stream.js';
@@ -101,6 +102,29 @@ export class DnsClient implements OnApplicationShutdown {
     const signal = asking.signal && AbortSignal.any([asking.signal]);
     const target = server.url ?? `${server.host} ${server.port}`;
     return this.pool.run({ target }, () => this.now(server, question, asking), signal);
+  }
+
+  /**
+   * Sends a message by UDP until it is answered.
+   * @param fits reads what comes; null: it is no answer to it
+   * @throws NoAnswer when there is no readable answer in time
+   */
+  tell(
+    { host, port }: Pick<Upstream, 'host' | 'port'>,
+    message: Buffer,
+    fits: (raw: Buffer) => Message | null,
+    { timeoutMs, allow }: Required<Pick<Asking, 'timeoutMs' | 'allow'>>,
+  ): Promise<Message> {
+    return this.pool.run({ target: `${host} ${port}` }, async () => {
+      const within = AbortSignal.timeout(timeoutMs);
+      try {
+        const find = (name: string) => bySystem(name, false);
+        const address = await resolveAllowed(host, this.config.outboundDeny, allow, find);
+        return await overUdp(address, port)(message, fits, within);
+      } catch (error) {
+        throw new NoAnswer(within.aborted ? `no answer within ${timeoutMs / 1000} s` : wordsOf(error));
+      }
+    });
   }
 
   private async now(server: Upstream, question: Question, asking: Asking): Promise<Reply> {

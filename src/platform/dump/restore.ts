@@ -177,7 +177,7 @@ async function fill(
   const whole = kind === 'postgresql';
   if (whole) await runner.startTransaction();
   try {
-    if (kind === 'mysql') await runner.query(`CREATE TABLE IF NOT EXISTS ${HALF_RESTORED} (id int)`);
+    if (kind === 'mysql') await runner.query(`CREATE TABLE IF NOT EXISTS ${HALF_RESTORED} (id int PRIMARY KEY)`);
     await dropAll(source, runner, kind);
     await source.migrateWith(runner, () => undefined, migrations);
     if (!whole) await runner.startTransaction();

@@ -214,14 +214,9 @@ for (const [label, start, missing] of [
         ['CSYNC', '1 3 A NS AAAA'],
         ['TYPE65280', '\\# 3 abcdef'],
       ];
-      // the bitmap of a CSYNC is read, not written
-      const wire = (type: string, value: string) => (type === 'CSYNC' ? '\\# 12 000000010003000460000008' : value);
       const like = record('shown', 'A', '192.0.2.1');
       for (const [type, value] of shown) {
-        await done({
-          op: 'create',
-          after: { ...like, type, host: `ro-${type.toLowerCase()}`, value: wire(type, value) },
-        });
+        await done({ op: 'create', after: { ...like, type, host: `ro-${type.toLowerCase()}`, value } });
       }
       const list = await provider.listRecords(zone);
       for (const [type, value] of shown) {

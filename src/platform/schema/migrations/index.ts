@@ -50,6 +50,7 @@ import { PlannedLists1764440000000 } from './1764440000000-planned-lists.js';
 import { Doors1764450000000 } from './1764450000000-doors.js';
 import { Hooks1764460000000 } from './1764460000000-hooks.js';
 import { TsigKeys1764475000000 } from './1764475000000-tsig-keys.js';
+import { TsigSecondaries1764490000000 } from './1764490000000-tsig-secondaries.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -105,4 +106,5 @@ export const MIGRATIONS = [
   Doors1764450000000,
   Hooks1764460000000,
   TsigKeys1764475000000,
+  TsigSecondaries1764490000000,
 ];
