@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type NestInterceptor } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AuditAdministrationModule } from './administration/audit/administration.module.js';
@@ -15,6 +15,7 @@ import { SessionsModule } from './auth/sessions/sessions.module.js';
 import { DomainsModule } from './domains/domains.module.js';
 import { DoorsModule } from './doors/doors.module.js';
 import { ENTITIES } from './entities.js';
+import { AroundInterceptor } from './http/around.interceptor.js';
 import { DeadlineInterceptor } from './http/deadline.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
@@ -42,6 +43,7 @@ import { TraceExportModule, TracesModule } from './platform/traces/traces.module
 import { ProvidersModule } from './providers/providers.module.js';
 import { ManyPlansModule } from './records/many/many.module.js';
 import { WaitsInterceptor } from './records/plans/waits.interceptor.js';
+import { WriteInterceptor } from './records/plans/write.interceptor.js';
 import { RecordsModule } from './records/records.module.js';
 import { SearchModule } from './records/search/search.module.js';
 import { SettingsModule } from './settings/settings.module.js';
@@ -53,9 +55,23 @@ import { TrashModule } from './trash/trash.module.js';
 import { TunnelsModule } from './tunnels/tunnels.module.js';
 import { UsersModule } from './users/users.module.js';
 
+/** Answers pass them in reverse order: what a write met, deadline, waiting, location, envelope, Idempotency-Key. */
+const AROUND = [
+  IdempotencyInterceptor,
+  EnvelopeInterceptor,
+  WaitsInterceptor,
+  LocationInterceptor,
+  PreferInterceptor,
+  DeadlineInterceptor,
+];
+
 @Module({
   imports: [
     DatabaseModule.forRoot(ENTITIES),
+    // routes are tried in this order: what is asked most comes first
+    RecordsModule,
+    DomainsModule,
+    TokensModule,
     JobsModule,
     JobRunnerModule,
     MetricsModule,
@@ -82,8 +98,6 @@ import { UsersModule } from './users/users.module.js';
     InitModule,
     AccountsModule,
     ProvidersModule,
-    DomainsModule,
-    RecordsModule,
     TrashModule,
     SearchModule,
     ManyPlansModule,
@@ -92,7 +106,6 @@ import { UsersModule } from './users/users.module.js';
     MovesModule,
     ExpiryModule,
     FailoverModule,
-    TokensModule,
     TeamsModule,
     SiteModule,
     DashboardModule,
@@ -104,13 +117,12 @@ import { UsersModule } from './users/users.module.js';
   providers: [
     HealthService,
     { provide: APP_PIPE, useClass: ProtocolPipe },
-    // answers pass them in reverse order: audit (@Audited), deadline, waiting, location, envelope, Idempotency-Key
-    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: WaitsInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: PreferInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: DeadlineInterceptor },
+    ...AROUND,
+    {
+      provide: APP_INTERCEPTOR,
+      inject: [...AROUND, WriteInterceptor],
+      useFactory: (...all: NestInterceptor[]) => new AroundInterceptor(all),
+    },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })

@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { catchError, Observable, race } from 'rxjs';
+import { Observable } from 'rxjs';
 import { FAILS } from '../access/access.js';
 import { timeMs } from '../platform/common/clock.js';
 import { Deadline, LEAST_MS, requestDeadline, underDeadline } from '../platform/common/deadline.js';
@@ -29,24 +29,23 @@ export class DeadlineInterceptor implements NestInterceptor {
     const deadline = requestDeadline();
     if (!kinds?.includes('provider') || !Number.isFinite(deadline.answer)) return next.handle();
     const reading = context.switchToHttp().getRequest<Request>().method === 'GET';
-    return race(next.handle(), overdue(deadline, reading)).pipe(
-      catchError((error: unknown) => {
-        const late =
-          performance.now() >= deadline.work - LEAST_MS && error instanceof OutboundError && error.data.retryable;
-        throw late && !error.data.retry_at ? error.retryAt(timeMs() + SOON_S * 1000) : error;
-      }),
-    );
+    return inTime(next.handle(), deadline, reading);
   }
 }
 
 /** Fails at the deadline, unless the work got a limit of its own meanwhile. */
-const overdue = (deadline: Deadline, reading: boolean): Observable<never> =>
+const inTime = <T>(work: Observable<T>, deadline: Deadline, reading: boolean): Observable<T> =>
   new Observable((waiting) => {
+    const fail = (error: unknown) => {
+      const late =
+        performance.now() >= deadline.work - LEAST_MS && error instanceof OutboundError && error.data.retryable;
+      waiting.error(late && !error.data.retry_at ? error.retryAt(timeMs() + SOON_S * 1000) : error);
+    };
     const end = () => {
       if (!Number.isFinite(deadline.answer)) return;
       // a later write may have been made by the time that this one would begin
       deadline.isOver = !reading;
-      waiting.error(new OutboundError('unavailable', OVERDUE, !reading));
+      fail(new OutboundError('unavailable', OVERDUE, !reading));
     };
     let timer: NodeJS.Timeout | undefined;
     const arm = () => {
@@ -55,10 +54,11 @@ const overdue = (deadline: Deadline, reading: boolean): Observable<never> =>
     };
     arm();
     deadline.moved = arm;
-    return () => {
+    waiting.add(() => {
       deadline.moved = () => undefined;
       clearTimeout(timer);
-    };
+    });
+    waiting.add(work.subscribe({ next: (one) => waiting.next(one), error: fail, complete: () => waiting.complete() }));
   });
 
 const OVERDUE =

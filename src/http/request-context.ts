@@ -4,6 +4,7 @@ import type { ZoneRequest } from '../access/access.js';
 import { inCidrs } from '../platform/common/cidr.js';
 import { type AppError, errors } from '../platform/common/errors.js';
 import type { Logger } from '../platform/common/logger.js';
+import { due, turn } from '../platform/common/turns.js';
 import type { Config } from '../platform/config/config.js';
 import { currentProtocol } from '../platform/http/protocol.js';
 
@@ -56,34 +57,67 @@ export function requestContext(config: Config, logger: Logger) {
 
 const MAX_DEPTH = 32;
 
-/** The path of the first text that no database and no DNS record can hold: NUL, or half of a surrogate pair. */
-function unstorable(value: unknown, path: string, depth = 0): string | null {
-  if (depth > MAX_DEPTH) throw errors.field(path.slice(0, 50), 'is nested too deeply');
-  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed() ? path : null;
-  if (typeof value !== 'object' || value === null) return null;
-  for (const [key, item] of Object.entries(value)) {
-    const found = unstorable(key, path) ?? unstorable(item, path ? `${path}.${key}` : key, depth + 1);
-    if (found !== null) return found;
+/** The members of an object or a list, one at a time. */
+function* membersOf(value: object): Generator<[string | number, unknown]> {
+  if (Array.isArray(value)) yield* value.entries();
+  else for (const key in value) yield [key, (value as Record<string, unknown>)[key]];
+}
+
+const isUnstorable = (text: unknown): boolean =>
+  typeof text === 'string' && (text.includes('\0') || !text.isWellFormed());
+
+const isPart = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Parts of a body, each within the one before, with what they are called there. */
+type Open = { key: string | number; rest: ReturnType<typeof membersOf> }[];
+
+/** What is wrong with a member of the innermost part; null: nothing. */
+function wrongWith(open: Open, key: string | number, value: unknown): AppError | null {
+  const path = (...more: (string | number)[]) => [...open.slice(2).map((one) => one.key), ...more].join('.');
+  if (isUnstorable(key)) return unstorable(path());
+  if (isUnstorable(value)) return unstorable(open.length > 1 ? path(key) : '');
+  const isDeep = isPart(value) && open.length > MAX_DEPTH;
+  return isDeep ? errors.field(path(key).slice(0, 50), 'is nested too deeply') : null;
+}
+
+/**
+ * What no database and no DNS record can hold: a text with NUL or half of a surrogate pair, or too deep a nesting. A
+ * body of a million small values leaves turns to others.
+ */
+async function problemIn(body: unknown): Promise<AppError | null> {
+  const open: Open = [{ key: '', rest: membersOf([body]) }];
+  for (let last = open.at(-1); last; last = open.at(-1)) {
+    if (due()) await turn();
+    const { done, value: member } = last.rest.next();
+    if (done) {
+      open.pop();
+      continue;
+    }
+    const [key, value] = member;
+    const wrong = wrongWith(open, key, value);
+    if (wrong) return wrong;
+    if (isPart(value)) open.push({ key, rest: membersOf(value) });
   }
   return null;
 }
 
+const unstorable = (path: string): AppError =>
+  errors.field(path || 'body', 'holds a NUL character or a broken Unicode character');
+
 /** Refuses bodies that are no object, and text that cannot be stored. */
 export function plainText(request: Request, _response: Response, next: NextFunction): void {
-  next(problemOf(request));
+  problemOf(request).then((problem) => next(problem ?? undefined), next);
 }
 
 /** The field of the query with a NUL in it, or `path`. */
 const nulIn = (url: string) => /[?&]([^=&]+)=[^&]*%00/.exec(url)?.[1] ?? 'path';
 
-function problemOf({ url, body }: Request): AppError | undefined {
+async function problemOf({ url, body }: Request): Promise<AppError | null> {
   if (url.includes('%00')) return errors.field(nulIn(url), 'holds a NUL character');
-  if (body === undefined) return undefined;
+  if (body === undefined) return null;
   if (currentProtocol().strict && (typeof body !== 'object' || body === null || Array.isArray(body)))
     return errors.field('body', 'must be a JSON object');
-  const path = unstorable(body, '');
-  if (path === null) return undefined;
-  return errors.field(path || 'body', 'holds a NUL character or a broken Unicode character');
+  return problemIn(body);
 }
 
 const HEADERS = {

@@ -20,11 +20,13 @@ const TICK_MS = 100;
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(private readonly answers: KeptAnswers) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<ZoneRequest>();
-    const response = context.switchToHttp().getResponse<Response>();
     const isKeyed = isForeign() ? currentProtocol().repeats : request.headers['idempotency-key'] !== undefined;
-    if (!isKeyed) return next.handle();
+    return isKeyed ? this.once(request, context.switchToHttp().getResponse<Response>(), next) : next.handle();
+  }
+
+  private async once(request: ZoneRequest, response: Response, next: CallHandler): Promise<Observable<unknown>> {
     const replay = await this.begin(request);
     if (replay) {
       giveAgain(replay, response);

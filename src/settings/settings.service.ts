@@ -66,7 +66,13 @@ export class SettingsService {
 
   /** The settings that bind a role; null: anonymous callers, who may have any. */
   async securityFor(role: number | null): Promise<SecuritySettings> {
-    return securityFrom(await this.documents.text('security'), role);
+    return (await this.security())(role);
+  }
+
+  /** The same of any role, as they are at this moment. */
+  async security(): Promise<(role: number | null) => SecuritySettings> {
+    const text = await this.documents.text('security');
+    return (role) => securityFrom(text, role);
   }
 
   /** The mail server with its password in plain text. @param confirmed for mails that carry a secret */

@@ -5,6 +5,7 @@ import type { Language } from '../settings/settings.dto.js';
 /** 1 ordinary user, 2 administrator (all resources, no users), 3 super administrator */
 @Entity('users')
 @Index('users_username_uq', ['username_key'], { unique: true })
+@Index('users_role_ix', ['role', 'id'])
 @Index('users_email_uq', ['email_key'], { unique: true })
 export class User {
   @Id() id!: number;

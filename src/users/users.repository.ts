@@ -49,7 +49,7 @@ export class UsersRepository {
 
   /** What is shown of a user. A prepared statement: every console asks for it all the time. */
   shown(id: number): Promise<User | undefined> {
-    return this.db.row<User>(`SELECT ${COLUMNS} FROM users WHERE id = ?`, [id]);
+    return this.db.row<User>(`SELECT ${COLUMNS}, email_verified, theme, timezone FROM users WHERE id = ?`, [id]);
   }
 
   /** A page of the users that a query asks for. @throws AppError 400001 for an unknown `sort` */

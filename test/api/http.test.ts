@@ -88,6 +88,25 @@ describe('HTTP', () => {
       ['text that no database holds', 'POST', '/api/tokens', '{"name": "a\\u0000b"}', JSON_TYPE, 400, 400001],
       ['a query that no database holds', 'GET', '/api/domains?keyword=%00', undefined, {}, 400, 400001],
     ];
+    for (const path of ['/api/tokens', '/doors/external-dns/records'])
+      it(`a body without an end is not read for ever: ${path}`, async () => {
+        const sending = request(server.url + path, { method: 'POST', headers: { authorization: 'Bearer svc_0' } });
+        const chunk = Buffer.alloc(1024 * 1024, ' ');
+        let sent = 0;
+        const more = () => {
+          while (sent < 64 && !sending.destroyed) {
+            sent++;
+            if (!sending.write(chunk)) return void sending.once('drain', more);
+          }
+          sending.end();
+        };
+        sending.on('response', (response) => response.resume());
+        const closed = new Promise<void>((resolve) => sending.on('error', () => resolve()).on('close', resolve));
+        more();
+        await closed;
+        assert.ok(sent < 64, `${sent} MiB were read`);
+      });
+
     for (const [what, method, path, body, headers, status, code] of CASES) {
       it(`${what}: ${code}`, async () => {
         const response = await raw(method, path, body, headers);

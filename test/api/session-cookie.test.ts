@@ -106,6 +106,12 @@ describe('the session of a page, in a cookie', () => {
     assert.match(after.headers.getSetCookie()[0] ?? '', removed);
   });
 
+  it('outlives the late answer to a request that was sent before there was a session', async () => {
+    const answer = await ask('GET', '/api/auth/me', WANTS);
+    assert.equal(refused(answer, 401, 401001).data.reason, 'no_token');
+    assert.deepEqual(answer.headers.getSetCookie(), []);
+  });
+
   it('does nothing for a page that was opened for somebody else, and stays', async () => {
     const bob = { username: 'bob', password: 'violet-harbour-92' };
     const { id } = made(await service.admin.post('/api/users', { ...bob, role: 3 }));

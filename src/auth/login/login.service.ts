@@ -11,7 +11,7 @@ import type { UserView } from '../../users/user.dto.js';
 import type { User } from '../../users/user.entity.js';
 import { userView } from '../../users/user-view.js';
 import { UsersRepository } from '../../users/users.repository.js';
-import { Attempts } from '../password/attempts.service.js';
+import { type Attempt, Attempts } from '../password/attempts.service.js';
 import { CodeCheck, codeKind } from '../second-factor/code-check.service.js';
 import { assertNetwork } from '../sessions/network.js';
 import type { LoginResult } from '../sessions/sessions.dto.js';
@@ -42,12 +42,13 @@ export class LoginService {
    * @throws AppError 401 wrong name, password or code, 423 locked, 429 too many, code -2 when a code is missing
    */
   async login(input: LoginInput, caller: Caller): Promise<LoginResult> {
-    assertNetwork(await this.settings.securityFor(null), caller.ip);
+    const security = await this.settings.security();
+    assertNetwork(security(null), caller.ip);
     const username = input.username.trim().toLowerCase();
     const friend = await this.sessions.knowsNetwork(username, networkOf(caller.ip));
     const hashing = { friend, user: friend ? username : networkOf(caller.ip) };
     this.passwords.assertRoom(hashing);
-    const user = await this.attempts.guarded(username, caller, async (attempt) => {
+    const check = async (attempt: Attempt) => {
       const found = await this.users.find({ username_key: username });
       const good = await this.passwords.matches(
         input.password,
@@ -57,7 +58,8 @@ export class LoginService {
       if (!found || !good) throw errors.unauthenticated('wrong_credentials');
       if (found.totp_enabled) await this.codes.within(attempt, found, input);
       return found;
-    });
+    };
+    const user = await this.attempts.guarded(username, caller, check, security);
     if (isToBeRenewed(user.password_hash, input.password)) await this.hashAnew(user, input.password);
     return this.signIn.signIn(user, caller, user.totp_enabled ? ['password', codeKind(input)] : ['password']);
   }
@@ -71,12 +73,16 @@ export class LoginService {
     return { token: await this.key.sign(userId, row, session.token_minutes) };
   }
 
-  /** The signed-in user as stored now. */
-  async me(caller: Caller): Promise<UserView> {
-    const { userId, role } = signedIn(caller);
-    const user = await this.users.shown(userId);
+  /** The signed-in user as stored now. @throws AppError 401001 */
+  async stored(caller: Caller): Promise<User> {
+    const user = await this.users.shown(signedIn(caller).userId);
     if (!user) throw errors.unauthenticated('session_invalid');
-    return { ...userView(user), role };
+    return user;
+  }
+
+  /** The same as users are shown, with the role of this session. */
+  async me(caller: Caller): Promise<UserView> {
+    return { ...userView(await this.stored(caller)), role: signedIn(caller).role };
   }
 
   /** Ends the session of this request; its JWT is invalid from then on, on every replica. */

@@ -8,14 +8,13 @@ import { IdentitiesRepository } from './identities.repository.js';
 import { IdentitiesService } from './identities.service.js';
 import { OauthController } from './oauth.controller.js';
 import { OauthService } from './oauth.service.js';
-import { OauthClients } from './oauth-clients.service.js';
 import { OauthHttp } from './oauth-http.js';
 import { OauthLogin } from './oauth-login.service.js';
 
 @Module({
   imports: [UsersModule, SessionsModule, SecondFactorModule],
   controllers: [OauthController, BindingController],
-  providers: [OauthService, OauthLogin, IdentitiesRepository, IdentitiesService, OauthClients, OauthHttp, BrowserFlows],
+  providers: [OauthService, OauthLogin, IdentitiesRepository, IdentitiesService, OauthHttp, BrowserFlows],
   exports: [OauthService, OauthLogin, IdentitiesRepository],
 })
 export class OauthModule {}

@@ -1,14 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { randomNonce, randomPKCECodeVerifier } from 'openid-client';
 import { errors } from '../../platform/common/errors.js';
 import { randomHex, sha256 } from '../../platform/common/hash.js';
+import { Logger } from '../../platform/common/logger.js';
 import { say } from '../../platform/common/words/field-text.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { redirectUri } from './browser.js';
 import { type Person, plainIssuer } from './claims.js';
 import type { OauthCallback, OauthStart, OauthStatus } from './oauth.dto.js';
-import { type KnownProvider, OauthClients } from './oauth-clients.service.js';
+import type { KnownProvider, OauthClients } from './oauth-clients.js';
+import { OauthHttp } from './oauth-http.js';
 import { SignInRefused } from './sign-in-refused.js';
 
 const MINUTES = 10;
@@ -43,14 +46,29 @@ export interface Returned {
 /** The source of a provider's identities: a flow must end with the issuer that it began with. */
 const issuerOf = (provider: KnownProvider) => provider.issuer ?? plainIssuer(provider);
 
+/** A nonce, or a verifier of PKCE (RFC 7636, 4.1). */
+const unguessable = () => randomBytes(32).toString('base64url');
+
 /** The authorization code flow with PKCE. */
 @Injectable()
 export class OauthService {
+  private loaded: Promise<OauthClients> | undefined;
+
   constructor(
     private readonly settings: SettingsService,
     private readonly challenges: ChallengesService,
-    private readonly clients: OauthClients,
+    private readonly http: OauthHttp,
+    private readonly metrics: Metrics,
+    private readonly logger: Logger,
   ) {}
+
+  /** Loaded by the first flow: many installations have no sign-in provider. */
+  private clients(): Promise<OauthClients> {
+    this.loaded ??= import('./oauth-clients.js').then(
+      ({ OauthClients }) => new OauthClients(this.http, this.metrics, this.logger),
+    );
+    return this.loaded;
+  }
 
   /** The sign-in providers, for the login page. */
   async status(): Promise<OauthStatus> {
@@ -68,8 +86,8 @@ export class OauthService {
     const redirect = redirectUri(await this.settings.publicUrl(), input.redirect ?? undefined);
     const provider = await this.provider(input.provider);
     const state = randomHex(32);
-    const flow = { nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri: redirect };
-    const url = await this.clients.authorizationUrl(provider, { state, ...flow });
+    const flow = { nonce: unguessable(), verifier: unguessable(), redirectUri: redirect };
+    const url = await (await this.clients()).authorizationUrl(provider, { state, ...flow });
     const pending: Pending = {
       provider: provider.key,
       issuer: issuerOf(provider),
@@ -96,7 +114,12 @@ export class OauthService {
       throw new SignInRefused('the provider was changed meanwhile', errors.unauthenticated('sign_in_provider_changed'));
     const identify = async () => {
       if (input.error) throw denied(input.error, provider.name);
-      return this.clients.identify(provider, { ...pending, state: input.state }, input.code as string, input.iss);
+      return (await this.clients()).identify(
+        provider,
+        { ...pending, state: input.state },
+        input.code as string,
+        input.iss,
+      );
     };
     return { provider, bind: pending.bind, identify };
   }

@@ -8,7 +8,7 @@ import { now } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { Logger } from '../../platform/common/logger.js';
 import { type Counted, type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
-import type { LoginLimit } from '../../settings/settings.dto.js';
+import type { LoginLimit, SecuritySettings } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { Refusals } from '../sessions/refusals.service.js';
@@ -41,10 +41,16 @@ export class Attempts {
   /**
    * Runs a check of a secret inside the limits. The attempt is counted before, so that parallel guesses do not all
    * pass; a 401 of the check is a failure, and a success forgets the failures before it.
+   * @param security the settings, by a caller that has just read them
    * @throws AppError 423 locked, 429 too many failures from the network
    */
-  async guarded<T>(username: string, caller: Caller, check: (attempt: Attempt) => Promise<T>): Promise<T> {
-    const rule = nameRule(await this.limitOf(username));
+  async guarded<T>(
+    username: string,
+    caller: Caller,
+    check: (attempt: Attempt) => Promise<T>,
+    security?: (role: number) => SecuritySettings,
+  ): Promise<T> {
+    const rule = nameRule(await this.limitOf(username, security));
     await this.refusals.assertOpen(caller);
     const attempt = { kind: 'login', network: networkOf(caller.ip), username };
     const locked = await this.limits.hit(attempt, rule);
@@ -73,10 +79,10 @@ export class Attempts {
   }
 
   /** The limit of a name: limits set by an administrator do not lock super administrators. */
-  private async limitOf(username: string): Promise<LoginLimit> {
+  private async limitOf(username: string, security?: (role: number) => SecuritySettings): Promise<LoginLimit> {
     // the name may be unknown
     const role = (await this.users.roleOf(username)) ?? Role.User;
-    return (await this.settings.securityFor(role)).login_limit;
+    return (security ?? (await this.settings.security()))(role).login_limit;
   }
 
   /** Logs the lock and notifies the owner. That is not awaited: known names would take longer than unknown ones. */

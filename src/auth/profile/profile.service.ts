@@ -19,7 +19,8 @@ const CODE_TRIES = 5;
 /** codes that are mailed for one user, to any addresses */
 const CODE_MAILS: LimitRule = { max: 10, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
-const view = (user: User): ProfileView => ({
+/** What users see of their own profile. */
+export const profileView = (user: User): ProfileView => ({
   nickname: user.nickname,
   email: user.email,
   email_verified: Boolean(user.email_verified),
@@ -42,14 +43,14 @@ export class ProfileService {
   ) {}
 
   async get(caller: Caller): Promise<ProfileView> {
-    return view(await this.user(caller));
+    return profileView(await this.user(caller));
   }
 
   /** @throws AppError 400001 wrong or missing code, 409001 somebody else's address */
   async update(input: ProfileInput, caller: Caller): Promise<ProfileView> {
     const { email, email_code, nickname, language, theme, timezone } = input;
     const user = await this.user(caller);
-    assertUnchanged(input, view(user));
+    assertUnchanged(input, profileView(user));
     const key = email?.toLowerCase() ?? null;
     const changes: Partial<User> = Object.fromEntries(
       Object.entries({ nickname, language, theme, timezone }).filter(([, value]) => value !== undefined),
@@ -62,9 +63,9 @@ export class ProfileService {
       Object.assign(changes, { email, email_key: key, email_verified: true });
     }
     const after = { ...user, ...changes };
-    if (same(view(user), view(after)) && email_code === undefined) {
+    if (same(profileView(user), profileView(after)) && email_code === undefined) {
       this.audit.notNeeded(caller);
-      return view(user);
+      return profileView(user);
     }
     try {
       await this.db.transaction(async (manager) => {
@@ -77,15 +78,15 @@ export class ProfileService {
         await this.audit.write(manager, caller, {
           action: 'profile.update',
           target: { type: 'user', id: user.id, name: user.username },
-          before: view(user),
-          after: view(after),
+          before: profileView(user),
+          after: profileView(after),
         });
       });
     } catch (error) {
       if (isDuplicate(error)) throw errors.taken('email', 'email_taken');
       throw error;
     }
-    return view(after);
+    return profileView(after);
   }
 
   /** Mails a code of six digits. @throws AppError 429, 501001 when no mail server is set up */

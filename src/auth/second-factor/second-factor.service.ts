@@ -1,6 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { generateSecret, generateURI, verify } from 'otplib';
-import QRCode from 'qrcode';
 import type { EntityManager } from 'typeorm';
 import { type Caller, signedIn } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
@@ -18,6 +16,9 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { RecoveryCodesRepository } from './recovery-codes.repository.js';
 import type { TotpSetup } from './second-factor.dto.js';
 import { SecondFactorsRepository } from './second-factors.repository.js';
+
+/** Loaded when somebody sets up, or enters, a code. */
+const otp = () => import('otplib');
 
 const CONTEXT = 'second_factors.secret';
 const SEED_BYTES = 20;
@@ -72,6 +73,7 @@ export class SecondFactorService {
     await this.assertMayEnrol(caller);
     // also where its seed was dropped: a session alone must not replace it
     if ((await this.users.get(userId)).totp_enabled) throw errors.conflict('second_factor_on');
+    const [{ generateSecret, generateURI }, { default: QRCode }] = await Promise.all([otp(), import('qrcode')]);
     const secret = generateSecret({ length: SEED_BYTES });
     const { site_name } = await this.settings.read('general');
     const sealed = this.box.encrypt(secret, CONTEXT);
@@ -170,6 +172,7 @@ export class SecondFactorService {
     const token = code.replace(/\s/g, '');
     if (!/^\d{6}$/.test(token)) return null; // otplib throws on another length
     const secret = this.box.decrypt(sealed, CONTEXT);
+    const { verify } = await otp();
     const result = await verify({ secret, token, epoch: Math.floor(timeMs() / 1000), epochTolerance: STEP_S });
     return result.valid && 'timeStep' in result ? result.timeStep : null;
   }

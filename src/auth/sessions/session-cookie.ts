@@ -52,10 +52,13 @@ const optionsOf = (secure: boolean, { basePath }: Public): CookieOptions => ({
   path: secure ? '/' : `${basePath}/api`,
 });
 
+function cookieNamed({ headers }: Request, name: string): string | undefined {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
 function readCookie(request: Request, settings: Public): string | null {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  const value = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-  const found = value(SECURE) ?? (isSecure(request, settings) ? undefined : value(PLAIN));
+  const found = cookieNamed(request, SECURE) ?? (isSecure(request, settings) ? undefined : cookieNamed(request, PLAIN));
   return found && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(found) ? found : null;
 }
 
@@ -86,10 +89,15 @@ export const cookieSessions =
     next();
   };
 
-/** Removes the cookie from the browser that sent it, by either name: on plain http the secure one is passed over. */
+/**
+ * Removes the cookie from the browser that sent it, by either name. One that sent none keeps what it may have got
+ * since: another tab can have signed in while this request was on its way.
+ */
 export function dropSessionCookie(request: Request, response: Response, settings: Public): void {
   if (!asksForCookie(request)) return;
-  for (const secure of [false, true]) response.clearCookie(nameOf(secure), optionsOf(secure, settings));
+  for (const secure of [false, true])
+    if (cookieNamed(request, nameOf(secure)) !== undefined)
+      response.clearCookie(nameOf(secure), optionsOf(secure, settings));
 }
 
 /**

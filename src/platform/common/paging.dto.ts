@@ -48,6 +48,9 @@ export class PageQuery {
 
 const DEFAULT_LIMIT = 20;
 
+/** The longest `Link` header: proxies and clients refuse answers whose headers are longer than some KiB. */
+const MOST_OF_LINKS = 4096;
+
 /**
  * The page that a query asks for; null when it asks for none, which of a list means all of it: nothing is cut silently.
  */
@@ -92,7 +95,8 @@ interface Part {
 /**
  * `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address: only what
  * would be answered, and nothing that reads the provider once more. A list that came whole is its own first and last
- * page; of one that nobody counted to its end no last page is told, and the next may be that of the next part.
+ * page; of one that nobody counted to its end no last page is told, and the next may be that of the next part. Links
+ * that are too long for a header, since a filter is, are left out.
  */
 export function pageHeaders(
   response: Response,
@@ -116,5 +120,6 @@ export function pageHeaders(
   if (page < last || (!total_exact && !next_until && list.length === asked?.limit)) links.push(link(page + 1, 'next'));
   else if (next_until)
     links.push(link(1, 'next', [...others.filter((part) => !part.startsWith('until=')), `until=${next_until}`]));
-  response.setHeader('Link', links.join(', '));
+  const text = links.join(', ');
+  if (text.length <= MOST_OF_LINKS) response.setHeader('Link', text);
 }

@@ -148,7 +148,6 @@ export const alsoJudge = <T>(
 
 class StrictPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    if (metadata.type !== 'body' && metadata.type !== 'query') return super.transform(value, metadata);
     const { items, list } = roomy.get(metadata.metatype) ?? { items: MOST.items };
     const wrong = inherited(value, items);
     const out = await this.judged(value, metadata, list).catch((error) => {
@@ -176,6 +175,22 @@ class StrictPipe extends ValidationPipe {
   protected override transformPrimitive(value: unknown): unknown {
     return value;
   }
+}
+
+/**
+ * Keeps the rules of each class that is validated: class-validator looks for them among those of all classes, with each
+ * object that it validates. To be called when all classes are there, since they read each other's rules before.
+ */
+export function keepRules(): void {
+  const storage = getMetadataStorage();
+  const find = storage.getTargetValidationMetadatas.bind(storage);
+  const kept = new Map<unknown, ReturnType<typeof find>>();
+  storage.getTargetValidationMetadatas = (kind, schema, always, strict, groups) => {
+    if (schema || always || strict || groups?.length) return find(kind, schema, always, strict, groups);
+    const rules = kept.get(kind) ?? find(kind, schema, always, strict, groups);
+    kept.set(kind, rules);
+    return rules;
+  };
 }
 
 /**

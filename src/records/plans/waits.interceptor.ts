@@ -15,9 +15,9 @@ export class WaitsInterceptor implements NestInterceptor {
   constructor(private readonly plans: PlansService) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { method, caller, query } = context.switchToHttp().getRequest<ZoneRequest>();
     // the answers of other protocols have no plans, and their queries say nothing of a freeze
-    if (isForeign()) return next.handle();
-    const { caller, query } = context.switchToHttp().getRequest<ZoneRequest>();
+    if (method === 'GET' || isForeign()) return next.handle();
     const response = context.switchToHttp().getResponse<Response>();
     // where a route does not take it, or it is none, that is refused before the handler runs
     if (typeof query.override === 'string')

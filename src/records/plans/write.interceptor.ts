@@ -6,6 +6,7 @@ import { catchError, from, type Observable, tap, throwError } from 'rxjs';
 import type { ZoneRequest } from '../../access/access.js';
 import { DryRun } from '../../changes/dry-run.js';
 import { IntentQuery } from '../../changes/gate/intent.dto.js';
+import { isForeign } from '../../platform/http/protocol.js';
 import { DryRuns } from './dry-runs.service.js';
 
 /**
@@ -19,7 +20,9 @@ export class WriteInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<ZoneRequest>();
     const response = context.switchToHttp().getResponse<Response>();
-    const { caller, query } = request;
+    const { method, caller, query } = request;
+    // clients of other protocols may write by GET
+    if (method === 'GET' && !isForeign()) return next.handle();
     if (('dry_run' in query || 'force' in query) && takesIntent(context)) {
       // the pipe refuses what is wrong in it before the handler runs
       const { dry_run: dryRun, force } = plainToInstance(IntentQuery, query);

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -63,7 +62,6 @@ function clientAuth(secret: string | null, plain: boolean): ClientAuth {
 }
 
 /** The client of OpenID Connect and plain OAuth 2.0 providers. Opens no transaction. */
-@Injectable()
 export class OauthClients {
   private readonly known = new Map<string, { until: number; config: Configuration }>();
 
