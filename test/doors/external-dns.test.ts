@@ -79,6 +79,15 @@ for (const { kind, skip } of databases('one'))
       assert.equal((await say(at('/records'), 'POST', { authorization, 'content-type': other }, '{}')).status, 415);
     });
 
+    it('refuses a token without any zone, since an empty filter stands for all', async () => {
+      const ada = { username: 'ada', password: 'correct-horse-battery-9' };
+      made(await world.admin.post('/api/users', { ...ada, role: 1 }));
+      const hers = await tokenOf(world.server.as(await world.server.login(ada)), ['external-dns']);
+      const answer = await get('/', basic(hers));
+      assert.equal(answer.status, 403);
+      assert.match(answer.text, /no zone/);
+    });
+
     it('gives back what was asked, of each type, and needs no second round', async () => {
       const long = 'x'.repeat(400);
       const all = [
@@ -243,6 +252,18 @@ for (const { kind, skip } of databases('one'))
       assert.equal((await apply({ create })).status, 204);
       assert.equal((await get('/records', '')).status, 401);
       assert.equal((await get('/records', basic(await tokenOf(world.admin, ['ddns'])))).status, 403);
+    });
+
+    it('parses nothing that is nested deeply or has too many parts, whoever sends it', async () => {
+      for (const authorization of [basic(token), 'Bearer svc_0'])
+        for (const [body, words] of [
+          // not closed: a parser would say that it is no JSON
+          ['['.repeat(100_000), 'body: is nested too deeply'],
+          ['[{},'.concat('{},'.repeat(400_000)), 'body: has too many fields and items'],
+        ] as const) {
+          const { status, text } = await say(at('/records'), 'POST', { authorization }, body);
+          assert.deepEqual([status, text], [400, words]);
+        }
     });
 
     it('takes a thousand endpoints in one call, with all that a cluster says of them', async () => {

@@ -326,6 +326,9 @@ for (const { kind, skip } of databases('one'))
         ['{"rrsets":[{"name":"\\u0000"}]}', 422],
       ] as const)
         assert.equal((await client.call('PATCH', `/zones/${ZONE}`, body)).status, status, body.slice(0, 40));
+      assert.match((await client.call('PATCH', `/zones/${ZONE}`, deep)).text, /nested too deeply/);
+      const large = await client.call('PATCH', `/zones/${ZONE}`, `"${'x'.repeat(2_200_000)}"`);
+      assert.match(large.text, /larger than 2 MiB/);
       // who shows no token is refused before anything is read
       const blind = powerdnsClient(below(), 'none');
       assert.equal((await blind.call('PATCH', `/zones/${ZONE}`, '{')).status, 401);
@@ -349,6 +352,9 @@ for (const { kind, skip } of databases('one'))
         [gone('nothing.example.com.', 'A')],
         [replace(challenge, 'CNAME', ['www.example.com.'])],
         [replace(challenge, 'TXT', ['"two"'], { ttl: 60 }), replace(ZONE, 'TXT', ['"two"'])],
+        // comments need a set: whether there is one is not for it to know
+        [{ ...gone('www.example.com.', 'A'), changetype: 'REPLACE', comments: [] }],
+        [{ ...gone('nothing.example.com.', 'A'), changetype: 'REPLACE', comments: [] }],
       ];
       for (const sets of refusals) {
         const answer = await narrow.patch(ZONE, ...sets);
@@ -450,6 +456,8 @@ for (const { kind, skip } of databases('one'))
         dnssec: false,
       };
       assert.deepEqual([(await all.call('PUT', `/zones/${zone.id}`, same)).status], [204]);
+      // what is null is not said
+      assert.equal((await all.call('PUT', `/zones/${zone.id}`, { ...same, account: null })).status, 204);
       for (const more of [{ kind: 'Slave' }, { account: 'x' }, { dnssec: true }, { rrsets: [] }])
         assert.equal((await all.call('PUT', `/zones/${zone.id}`, more)).status, 422);
       assert.equal((await client.call('PUT', `/zones/${zone.id}`, same)).status, 403);

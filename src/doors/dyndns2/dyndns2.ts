@@ -21,7 +21,8 @@ home.example.com`,
     },
     {
       name: 'inadyn',
-      snippet: `custom zoneward {
+      snippet: `# run it with --continue-on-error: without, it ends at the first failure
+custom zoneward {
     ssl            = ${url.startsWith('https:')}
     username       = zoneward
     password       = "${TOKEN}"

@@ -1,5 +1,6 @@
 import { type DnsRecord, rdataOf } from '../../dns/record.js';
 import { errors } from '../../platform/common/errors.js';
+import { due, turn } from '../../platform/common/turns.js';
 
 /** The types that ExternalDNS knows. */
 export const TYPES: ReadonlySet<string> = new Set([
@@ -53,16 +54,20 @@ export function endpointOf(one: Record<string, unknown>, path: string): Named {
 }
 
 /** The four lists of a request; older clients begin their names with a capital. @throws AppError 400001 */
-export function wantedOf(body: unknown): Wanted {
+export async function wantedOf(body: unknown): Promise<Wanted> {
   if (!isObject(body)) throw errors.field('body', 'must be a JSON object');
-  const read = (name: string): Named[] => {
-    const key = Object.keys(body).find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
-    return listOf(body[key], key).map((one, i) => endpointOf(one, `${key}.${i}`));
+  const read = async (...names: string[]): Promise<Named[]> => {
+    const list: Named[] = [];
+    for (const name of names) {
+      const key = Object.keys(body).find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
+      for (const [i, one] of listOf(body[key], key).entries()) {
+        if (due()) await turn();
+        list.push(endpointOf(one, `${key}.${i}`));
+      }
+    }
+    return list;
   };
-  const [create, updateOld, updateNew, gone] = ['create', 'updateOld', 'updateNew', 'delete'].map(read) as [
-    ...[Named[], Named[], Named[], Named[]],
-  ];
-  return { gone: [...updateOld, ...gone], made: [...create, ...updateNew] };
+  return { made: await read('create', 'updateNew'), gone: await read('updateOld', 'delete') };
 }
 
 /** The text by which ExternalDNS knows what it has made. */

@@ -12,6 +12,7 @@ import { judgeRecord } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { AppError, errors, InvalidRecord } from '../../platform/common/errors.js';
+import { due, turn } from '../../platform/common/turns.js';
 import { AllowedRecords } from '../../records/allowed-records.js';
 import { RecordsService } from '../../records/records.service.js';
 import { served } from '../../records/served.js';
@@ -64,10 +65,12 @@ export class ExternalDnsService {
     private readonly audit: AuditService,
   ) {}
 
-  /** The zones that a client keeps to. */
+  /** The zones that a client keeps to. @throws AppError 403 where it has none: an empty list would stand for all */
   async filter(me: Caller): Promise<{ include: string[] }> {
     const zones = await this.zones(signedIn(me));
-    return { include: [...zones].flatMap(([zone, id]) => (id === null ? [] : [zone])) };
+    const include = [...zones].flatMap(([zone, id]) => (id === null ? [] : [zone]));
+    if (!include.length) throw errors.forbidden('no_zone');
+    return { include };
   }
 
   /** All sets that may be read. @param gone whether nobody waits for them any more */
@@ -81,7 +84,8 @@ export class ExternalDnsService {
       const rows: StoredRecord[] = [];
       const order = { where: 'domain_id = ?', values: [id], order: 'host ASC, id ASC' };
       for await (const page of this.readable.all(domain, order, gone)) rows.push(...page.filter(isShown));
-      for (const [first, ...more] of setsOf(served(domain.provider, rows)).values()) {
+      for (const [first, ...more] of (await setsOf(served(domain.provider, rows))).values()) {
+        if (due()) await turn();
         const dnsName = fullName(first.host, zone);
         // a name belongs to the zone that is nearest to it
         if (zoneOf(zones, dnsName) !== zone) continue;
@@ -97,7 +101,10 @@ export class ExternalDnsService {
   async adjusted(me: Caller, body: unknown): Promise<object[]> {
     const known = await this.known(me);
     const list = [];
-    for (const [i, one] of listOf(body, 'endpoints').entries()) list.push(await this.adjust(me, known, one, i));
+    for (const [i, one] of listOf(body, 'endpoints').entries()) {
+      if (due()) await turn();
+      list.push(await this.adjust(me, known, one, i));
+    }
     return list;
   }
 
@@ -146,7 +153,7 @@ export class ExternalDnsService {
   }
 
   private async partsOf(me: Caller, body: unknown): Promise<Part[]> {
-    const { gone, made } = wantedOf(body);
+    const { gone, made } = await wantedOf(body);
     const known = await this.known(me);
     const parts = new Map<number, Part>();
     const wishOf = async (endpoint: Named) => {
@@ -158,10 +165,12 @@ export class ExternalDnsService {
       return { wish, words };
     };
     for (const endpoint of gone) {
+      if (due()) await turn();
       const { wish, words } = await wishOf(endpoint);
       for (const target of endpoint.targets) wish.gone.add(formOf(words, wish, target));
     }
     for (const endpoint of made) {
+      if (due()) await turn();
       const { wish, words } = await wishOf(endpoint);
       for (const one of readTargets(words, wish.host, endpoint))
         if (!wish.made.some(({ record }) => sameRecord(record, one.record))) wish.made.push(one);
@@ -243,9 +252,10 @@ function formOf(words: Words, { host, type }: SetWish, value: string): string {
   }
 }
 
-function setsOf(rows: readonly StoredRecord[]): Map<string, [StoredRecord, ...StoredRecord[]]> {
+async function setsOf(rows: readonly StoredRecord[]): Promise<Map<string, [StoredRecord, ...StoredRecord[]]>> {
   const sets = new Map<string, [StoredRecord, ...StoredRecord[]]>();
   for (const row of rows) {
+    if (due()) await turn();
     const key = `${row.host} ${row.type}`;
     const set = sets.get(key);
     if (set) set.push(row);
@@ -260,9 +270,13 @@ function editsOf({ domain, sets }: Part): Exclude<Edits, readonly Edit[]> {
   return {
     hosts: [...new Set(wishes.map(({ host }) => host))],
     sets: wishes.map(({ host, type }) => ({ host, type, line: LINE })),
-    of: (rows) => {
-      const here = setsOf(served(domain.provider, rows).filter(isShown));
-      const edits = wishes.map((wish) => editsOfSet(domain, here.get(`${wish.host} ${wish.type}`) ?? [], wish));
+    of: async (rows) => {
+      const here = await setsOf(served(domain.provider, rows).filter(isShown));
+      const edits = [];
+      for (const wish of wishes) {
+        if (due()) await turn();
+        edits.push(editsOfSet(domain, here.get(`${wish.host} ${wish.type}`) ?? [], wish));
+      }
       // what goes makes room first: a CNAME for addresses
       return [...edits.flatMap(({ gone }) => gone), ...edits.flatMap(({ made }) => made)];
     },

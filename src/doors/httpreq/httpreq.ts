@@ -40,15 +40,15 @@ tls {
     {
       name: 'certbot',
       snippet: `certbot certonly --manual --preferred-challenges dns -d example.com \\
-  --manual-auth-hook 'curl -fsS -u "zoneward:${TOKEN}" ${url}/present -H "Content-Type: application/json" -d "{\\"fqdn\\":\\"_acme-challenge.$CERTBOT_DOMAIN.\\",\\"value\\":\\"$CERTBOT_VALIDATION\\"}"' \\
-  --manual-cleanup-hook 'curl -fsS -u "zoneward:${TOKEN}" ${url}/cleanup -H "Content-Type: application/json" -d "{\\"fqdn\\":\\"_acme-challenge.$CERTBOT_DOMAIN.\\",\\"value\\":\\"$CERTBOT_VALIDATION\\"}"'`,
+  --manual-auth-hook 'curl --fail-with-body -sS -u "zoneward:${TOKEN}" ${url}/present -H "Content-Type: application/json" -d "{\\"fqdn\\":\\"_acme-challenge.$CERTBOT_DOMAIN.\\",\\"value\\":\\"$CERTBOT_VALIDATION\\"}"' \\
+  --manual-cleanup-hook 'curl --fail-with-body -sS -u "zoneward:${TOKEN}" ${url}/cleanup -H "Content-Type: application/json" -d "{\\"fqdn\\":\\"_acme-challenge.$CERTBOT_DOMAIN.\\",\\"value\\":\\"$CERTBOT_VALIDATION\\"}"'`,
     },
     {
       name: 'dehydrated',
       snippet: `#!/bin/sh
 # hook.sh, for: dehydrated --cron --challenge dns-01 --hook ./hook.sh --domain example.com
 case $1 in deploy_challenge) what=present ;; clean_challenge) what=cleanup ;; *) exit 0 ;; esac
-curl -fsS -u "zoneward:${TOKEN}" ${url}/$what -H 'Content-Type: application/json' \\
+curl --fail-with-body -sS -u "zoneward:${TOKEN}" ${url}/$what -H 'Content-Type: application/json' \\
   -d "{\\"fqdn\\":\\"_acme-challenge.$2.\\",\\"value\\":\\"$4\\"}"`,
     },
   ],

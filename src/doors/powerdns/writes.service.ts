@@ -92,7 +92,7 @@ export class PowerdnsWrites {
     const domain = await this.policy.open(signedIn(me), found.id, 'write');
     const body = objectOf(given ?? {}, 'body');
     assertKept(body, false);
-    const { account = '' } = body;
+    const account = body.account ?? '';
     if (account !== '' && account !== domain.account_name) throw kept('account', domain.account_name);
     if (body.rrsets !== undefined) throw errors.field('rrsets', 'is not taken here: send it with PATCH');
     this.audit.notNeeded(me);

@@ -244,6 +244,11 @@ export const ACCESS_REASONS = {
     '{path}: is for administrators where an address is an inner one, which OUTBOUND_ALLOW alone lets be checked; leave it out',
     '{path}：地址为仅由 OUTBOUND_ALLOW 允许检查的内部地址时，只有管理员可以使用；请去掉此项',
   ),
+  no_zone: say(
+    'forbidden',
+    'This token has no zone that a client could keep to: give it or its user one, then start the client again',
+    '此令牌没有可供客户端管理的区域：请先为令牌或其用户授权一个，然后重新启动客户端',
+  ),
   sync_held: say(
     'forbidden',
     'The synchronisation of the account {account} is held: {why}; ask for it again',
