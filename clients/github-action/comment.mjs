@@ -23,7 +23,7 @@ async function ask(method, path, body) {
 async function find() {
   for (let page = 1; ; page++) {
     const list = await ask('GET', `issues/${PULL_REQUEST}/comments?per_page=100&page=${page}`);
-    const ours = list.find(({ user, body }) => user.login === COMMENT_AUTHOR && body.startsWith(MARK));
+    const ours = list.find(({ user, body }) => user?.login === COMMENT_AUTHOR && body?.startsWith(MARK));
     if (ours || list.length < 100) return ours;
   }
 }

@@ -87,7 +87,8 @@ apply() {
   if [ "$code" = 0 ] || [ "$code" = 2 ]; then
     printf -- '- `%s`: %s\n' "$1" "$said" | comment
   else
-    { printf -- '- `%s`: not applied (exit code %s)\n\n```\n' "$1" "$code"; tr -d '`' <"$work/words"; printf '```\n'; } | comment
+    if [ "$said" = applied ] && [ "$code" = 6 ]; then said='nobody knows whether it was applied'; else said='not applied'; fi
+    { printf -- '- `%s`: %s (exit code %s)\n\n```\n' "$1" "$said" "$code"; tr -d '`' <"$work/words"; printf '```\n'; } | comment
   fi
   return "$code"
 }

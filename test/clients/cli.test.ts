@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
@@ -202,6 +202,24 @@ for (const { kind, skip } of databases('one'))
       const evil = JSON.stringify({ code: 0, msg: '', data: { total: 0, list: ['\u009b31m', '\u202e', '\u007f'] } });
       cutter.fate = () => ({ status: 200, body: evil });
       assert.match(await ok('search x --json'), /"\\u009b31m",\s+"\\u202e",\s+"\\u007f"/);
+      cutter.fate = () => ({ status: 200, body: evil, headers: { 'x-request-id': 'a\u009b31m' } });
+      assert.match((await zoneward('search x --debug')).err, /request a\\u\{9b\}31m\n/);
+    });
+
+    it('shows a file as it is, but on a terminal nothing of it that this would obey', async () => {
+      const text = 'www 300 IN TXT "a\u009b31m\u202e"\t; b\r\n';
+      cutter.fate = () => ({ status: 200, body: text, headers: { 'content-type': 'text/dns' } });
+      assert.equal(await ok('export example.com'), text);
+      const env = { ...profiles(), PATH: process.env.PATH ?? '', ZONEWARD_URL: cutter.url, ZONEWARD_TOKEN: token };
+      const line = ['script', '-qec', `${process.execPath} ${COMMAND} export example.com`, '/dev/null'];
+      assert.match((await runProgram(line, env)).out, /TXT "a\\u\{9b\}31m\\u\{202e\}" {4}; b\r?\n/);
+    });
+
+    it('begins no line with what others wrote', async () => {
+      const list = [{ host: 'a\n::error::b', type: 'A', value: '192.0.2.1' }];
+      writeFileSync(at('lines.json'), JSON.stringify(list));
+      const { exit, err } = await zoneward('plan example.com lines.json');
+      assert.deepEqual([exit, /a\\u\{a\}::error::b/.test(err), /^::/m.test(err)], [1, true, false], err);
     });
 
     it('plans a file (2 where it differs), and applies exactly that plan, once', async () => {
@@ -338,6 +356,35 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual(await values('once'), ['192.0.2.1']);
     });
 
+    it('ends with 6 where what goes on is not seen any more', async () => {
+      const gone = JSON.stringify({ code: 401001, data: { reason: 'api_token_invalid' }, msg: 'Invalid token' });
+      writeFileSync(at('u.zone'), 'on 300 IN A 192.0.2.10\n');
+      for (const [running, words] of [
+        [{ change_set_id: 7 }, /Invalid token[\s\S]*the change set 7 goes on, unseen/],
+        [{ domains: [] }, /Invalid token[\s\S]*the plan 7 goes on, unseen/],
+      ] as const) {
+        const seen = JSON.stringify({ code: 0, msg: '', data: { domain: 'example.com', plans: [] } });
+        let looks = 0;
+        cutter.fate = ({ method, path }) => {
+          if (method === 'POST' && path.includes('/apply'))
+            return { status: 202, body: JSON.stringify({ code: 0, msg: '', data: running }) };
+          if (path.startsWith('/api/plans/') && looks++ === 0)
+            return { status: 200, body: 'domains' in running ? seen : seen.replace(',"plans":[]', '') };
+          return { status: 401, body: gone };
+        };
+        await fails('apply 7', 6, words);
+      }
+    });
+
+    it('fails where its output cannot be kept, and works on to its end', async () => {
+      writeFileSync(at('u.zone'), 'full 300 IN A 192.0.2.10\n');
+      const env = { ...profiles(), ZONEWARD_URL: cutter.url, ZONEWARD_TOKEN: token };
+      const line = `${process.execPath} ${COMMAND} import example.com u.zone --yes >/dev/full`;
+      const { exit, err } = await runProgram(['bash', '-c', line], env, { cwd: folder });
+      assert.deepEqual([exit, /ENOSPC/.test(err), /^ +at /m.test(err)], [1, true, false], err);
+      assert.deepEqual(await values('full'), ['192.0.2.10']);
+    });
+
     it('is ended by Ctrl-C, and says so', async () => {
       cutter.fate = () => ({ status: 503, headers: { 'retry-after': '30' } });
       const ended = await zoneward('zones --debug', {}, { interruptAt: 'GET /api/domains' });
@@ -368,6 +415,33 @@ for (const { kind, skip } of databases('one'))
       chmodSync(at('profiles.json'), 0o600);
       for (const secret of [narrow, ADMIN.password])
         assert.ok(!JSON.stringify(everything).includes(secret), 'a secret was printed');
+    });
+
+    it('writes a credential to no file that others have put there, and keeps a link', async () => {
+      const home = mkdtempSync(join(folder, 'home-'));
+      const [real, link, trap] = ['real.json', 'profiles.json', 'stolen'].map((name) => join(home, name));
+      writeFileSync(real as string, '{}', { mode: 0o600 });
+      symlinkSync('real.json', link as string);
+      writeFileSync(trap as string, '');
+      const before = `require('node:fs').symlinkSync(${JSON.stringify(trap)}, ${JSON.stringify(`${real}.`)} + process.pid)`;
+      writeFileSync(join(home, 'before.cjs'), before);
+      const env = { ZONEWARD_CONFIG: link as string, NODE_OPTIONS: `--require=${join(home, 'before.cjs')}` };
+      assert.equal((await ran(`login --url ${cutter.url}`, env, { input: token })).exit, 0);
+      assert.deepEqual([readFileSync(trap as string, 'utf8'), lstatSync(link as string).isSymbolicLink()], ['', true]);
+      assert.deepEqual(Object.keys(JSON.parse(readFileSync(real as string, 'utf8'))), ['default']);
+      assert.equal(statSync(real as string).mode & 0o777, 0o600);
+    });
+
+    it('knows of no profile that nobody has made', async () => {
+      for (const name of ['constructor', '__proto__']) {
+        const ended = await ran(`zones --profile ${name}`, { ZONEWARD_URL: cutter.url });
+        assert.deepEqual([ended.exit, /there is no token for/.test(ended.err)], [1, true], ended.err);
+      }
+    });
+
+    it('tells no token that no header can hold', async () => {
+      const ended = await zoneward('zones', { ZONEWARD_TOKEN: `${token}\nmore` });
+      assert.deepEqual([ended.exit, ended.err.includes(token.slice(0, 20))], [1, false], ended.err);
     });
 
     it('refuses a profile beside an environment that has both of what it is for', async () => {

@@ -165,6 +165,29 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual([error.outcomeUnknown, error.params, cutter.requests.length], [true, { request: 'r-1' }, 1]);
     });
 
+    it('says that nobody knows where somebody else answers a write in place of the service', async () => {
+      const html = { body: '<html>', headers: { 'content-type': 'text/html' } };
+      for (const status of [200, 201, 500, 502, 504]) {
+        cutter.fate = () => ({ status, ...html });
+        const error = await failure(create('foreign', clientOf({ tries: 1 })));
+        assert.deepEqual([error.status, error.outcomeUnknown], [status, true]);
+        const read = await failure(clientOf({ tries: 1 }).get('/api/domains'));
+        assert.deepEqual([read.status, read.outcomeUnknown], [status, false]);
+      }
+      cutter.fate = () => ({ status: 413, ...html });
+      assert.equal((await failure(create('foreign'))).outcomeUnknown, false);
+    });
+
+    it('says that nobody knows where a write without an answer is not let in any more', async () => {
+      cutter.fate = (_, number) => (number === 1 ? 'after' : { status: 401, body: JSON.stringify(ended) });
+      const ended = { code: 401001, data: { reason: 'api_token_invalid' }, msg: 'Invalid or expired token' };
+      const error = await failure(create('revoked'));
+      assert.deepEqual([error.reason, error.outcomeUnknown], ['api_token_invalid', true]);
+      assert.equal((await valuesAt('revoked')).length, 1);
+      cutter.fate = () => ({ status: 401, body: JSON.stringify(ended) });
+      assert.equal((await failure(create('never'))).outcomeUnknown, false);
+    });
+
     it('gives up after its tries, and at once where the pause is longer than its patience', async () => {
       cutter.fate = () => 'before';
       const lost = await create('never', clientOf({ tries: 2 })).catch((error: unknown) => error);
@@ -207,6 +230,17 @@ for (const { kind, skip } of databases('one'))
       assert.equal(cutter.requests.length, 1);
       assert.throws(() => new Zoneward({ url: 'https://me:secret@dns.example.com' }), /credential/);
       assert.throws(() => new Zoneward({ url: 'dns' }), TypeError);
+      for (const url of ['ftp://dns.example.com', 'https://dns.example.com/?a', 'https://dns.example.com/#a'])
+        assert.throws(() => new Zoneward({ url }), /begins with https/);
+    });
+
+    it('takes no token that no header can hold, and tells it to nobody', async () => {
+      for (const token of ['svc_one\nsvc_two', 'svc_\u2192', ''])
+        assert.throws(
+          () => clientOf({ token }),
+          (error: Error) => error instanceof TypeError && !error.message.includes('svc_'),
+        );
+      assert.ok((await clientOf({ token: `${service.token}\n` }).get('/api/domains')).length);
     });
 
     it('goes through the pages of lists of both kinds', async () => {
@@ -257,6 +291,15 @@ for (const { kind, skip } of databases('one'))
       const found = [];
       for await (const { host } of zoneward.all('/api/domains/{domain_id}/records', records, 2)) found.push(host);
       assert.deepEqual(found, ['b', 'c', 'd', 'e']);
+    });
+
+    it('takes no page with nothing on it for the end of a list that goes on', async () => {
+      const part = (data: unknown) => ({ status: 200, body: JSON.stringify({ code: 0, msg: '', data }) });
+      cutter.fate = ({ path }) => part({ total: 3, list: path.includes('page=1&') ? [{ host: 'a' }] : [] });
+      const next = () => zoneward.all('/api/domains/{domain_id}/records', records, 1).next();
+      assert.match((await failure(next())).message, /changes faster/);
+      cutter.fate = () => part({ total: 3 });
+      assert.match((await failure(next())).message, /is no list/);
     });
 
     it('takes a list that does not say how long it is for none', async () => {

@@ -237,6 +237,23 @@ for (const { kind, skip } of databases('one'))
         assert.match(notes[0]?.body ?? '', /`example\.com`: applied, and not known to be published/);
       });
 
+      it('the action does not say that a change was not applied, where nobody knows', async () => {
+        const script = `#!/bin/sh\n[ "$1" != apply ] || exit 6\nexec '${process.execPath}' '${COMMAND}' "$@"\n`;
+        writeFileSync(at('lost'), script, { mode: 0o755 });
+        // the account of somebody who is gone, and his comment
+        notes = [{ id: 1, body: null, user: null, author: { id: 8 } } as unknown as Note];
+        zone('$TTL 300\n@ IN NS localhost.\nwww IN A 192.0.2.3\nlost IN A 192.0.2.9\n');
+        assert.equal((await action({ state: 'open' })).exit, 0);
+        assert.equal((await action({ state: 'closed', merged: true }, { 'inputs.command': 'lost' })).exit, 6);
+        assert.match(notes[1]?.body ?? '', /`example\.com`: nobody knows whether it was applied \(exit code 6\)/);
+        assert.equal((await action({ state: 'closed', merged: true })).exit, 0);
+        assert.deepEqual(await values('lost'), ['192.0.2.9']);
+        zone('$TTL 300\n@ IN NS localhost.\nwww IN A 192.0.2.3\nnew IN A 192.0.2.9\n');
+        notes = [];
+        assert.equal((await action({ state: 'open' })).exit, 0);
+        assert.equal((await action({ state: 'closed', merged: true })).exit, 0);
+      });
+
       it('the jobs of GitLab show a plan as one note, and apply what the default branch has', async () => {
         notes = [];
         const template = load(readFileSync(join(ROOT, 'clients/gitlab/zoneward.gitlab-ci.yml'), 'utf8')) as Record<

@@ -1,5 +1,6 @@
 import { Unreachable, ZonewardError } from '@zoneward/client';
 import { EXIT } from './exits.js';
+import { harmless, harmlessLines } from './output.js';
 
 /** A failure of the command itself, told to its user as it is. */
 export class Failure extends Error {
@@ -94,14 +95,14 @@ function hintsOf(error: ZonewardError): string[] {
   return hints;
 }
 
-/** The message for the user of any error that was thrown. */
+/** The message for the user of any error: nothing that a terminal would obey, and what others wrote in one line. */
 export function wordsOf(error: unknown): string {
   if (error instanceof Interrupted)
     return 'interrupted: a change that was under way may have been made, see zoneward history';
   if (error instanceof Unreachable && error.outcomeUnknown)
-    return `${error.message}\n  nobody knows whether the change was made: look before you ask for it again`;
-  if (!(error instanceof ZonewardError)) return error instanceof Error ? error.message : String(error);
+    return `${harmless(error.message)}\n  nobody knows whether the change was made: look before you ask for it again`;
+  if (!(error instanceof ZonewardError)) return harmlessLines(error instanceof Error ? error.message : String(error));
   const id = error.requestId ? `, request ${error.requestId}` : '';
   const head = `${error.message} (${error.code}${error.reason && ` ${error.reason}`}${id})`;
-  return [head, ...hintsOf(error).map((hint) => `  ${hint}`)].join('\n');
+  return [head, ...hintsOf(error).map((hint) => `  ${hint}`)].map(harmless).join('\n');
 }

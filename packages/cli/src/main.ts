@@ -4,7 +4,7 @@ import { completionCommands } from './completion.js';
 import { EXIT } from './exits.js';
 import { exitOf, Failure, wordsOf } from './failures.js';
 import { ending } from './options.js';
-import { harmlessLines, say } from './output.js';
+import { say } from './output.js';
 import { planCommands } from './plans.js';
 import { recordCommands } from './records.js';
 import { endOnSignals } from './session.js';
@@ -66,12 +66,17 @@ async function run(args: string[]): Promise<void> {
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // whoever read has read enough: the work goes on, and has its own exit code
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code === 'EPIPE') return;
+    // what could not be written is missing where it was to be kept
+    say(`zoneward: ${wordsOf(error)}`);
+    process.once('exit', () => {
+      process.exitCode ||= EXIT.other;
+    });
   });
 endOnSignals();
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  say(harmlessLines(`zoneward: ${wordsOf(error)}`));
+  say(`zoneward: ${wordsOf(error)}`);
   process.exitCode = exitOf(error);
 }

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { version } from '../package.json';
 import { EXIT } from './exits.js';
 import { wordsOf } from './failures.js';
-import { say } from './output.js';
+import { harmless, say } from './output.js';
 import { digestOf } from './plan-text.js';
-import { type Session, sessionOf, signal } from './session.js';
+import { type Session, sessionOf, signal as stopping } from './session.js';
 
 /** Entries of one answer, and characters of one text and of all of it. */
 const MOST = { entries: 200, usual: 50, text: 500, answer: 40_000 };
@@ -73,6 +73,9 @@ async function answered<T>(work: Promise<T>, tell: (data: T) => Content = answer
 /** The first of a list, and how many there are. */
 const some = <T>(list: T[], limit: number, total = list.length) => ({ total, list: list.slice(0, limit) });
 
+/** Aborted when the client cancels a call, or the process shall end. */
+const signalOf = (call: { signal: AbortSignal }): AbortSignal => AbortSignal.any([stopping, call.signal]);
+
 const READS = { readOnlyHint: true, openWorldHint: false };
 const zone = z.string().min(1).max(300).describe('name or id of the zone');
 const limit = z.number().int().min(1).max(MOST.entries).default(MOST.usual);
@@ -104,10 +107,10 @@ function readTools(server: McpServer, { zoneward }: Session): void {
       inputSchema: { keyword: z.string().max(300).optional(), limit },
       annotations: READS,
     },
-    ({ limit, ...query }) =>
+    ({ limit, ...query }, call) =>
       answered(
         zoneward
-          .call('GET', '/api/domains', { query: { ...given(query), page: 1, limit }, signal })
+          .call('GET', '/api/domains', { query: { ...given(query), page: 1, limit }, signal: signalOf(call) })
           .then(({ data, headers }) => some(data, limit, Number(headers.get('x-total-count')))),
       ),
   );
@@ -118,12 +121,12 @@ function readTools(server: McpServer, { zoneward }: Session): void {
       inputSchema: { zone, ...filters, limit },
       annotations: READS,
     },
-    ({ zone, ...query }) =>
+    ({ zone, ...query }, call) =>
       answered(
         zoneward.get('/api/domains/{domain_id}/records', {
           path: { domain_id: zone },
           query: { ...given(query), page: 1 },
-          signal,
+          signal: signalOf(call),
         }),
       ),
   );
@@ -134,7 +137,8 @@ function readTools(server: McpServer, { zoneward }: Session): void {
       inputSchema: { keyword: z.string().max(300).optional().describe('a part of a name or value'), ...filters, limit },
       annotations: READS,
     },
-    (query) => answered(zoneward.get('/api/records', { query: { ...given(query), page: 1 }, signal })),
+    (query, call) =>
+      answered(zoneward.get('/api/records', { query: { ...given(query), page: 1 }, signal: signalOf(call) })),
   );
   tool(
     'history',
@@ -149,8 +153,9 @@ function readTools(server: McpServer, { zoneward }: Session): void {
       },
       annotations: READS,
     },
-    ({ zone, change_set, limit, ...query }) => {
+    ({ zone, change_set, limit, ...query }, call) => {
       const path = { domain_id: zone };
+      const signal = signalOf(call);
       const wanted = { ...given(query), page: 1, limit: Math.min(limit, 50) };
       return answered<unknown>(
         change_set === undefined
@@ -176,13 +181,13 @@ function writeTools(server: McpServer, { zoneward }: Session, shown: Set<number>
       inputSchema: { zone, change },
       annotations: READS,
     },
-    ({ zone, change }) =>
+    ({ zone, change }, call) =>
       answered(
         zoneward.post('/api/domains/{domain_id}/records/batch', {
           path: { domain_id: zone },
           query: { dry_run: true },
           body: { changes: [given(change) as Change as never] },
-          signal,
+          signal: signalOf(call),
         }),
       ),
   );
@@ -199,14 +204,14 @@ function writeTools(server: McpServer, { zoneward }: Session, shown: Set<number>
       },
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     },
-    ({ zone, changes, undo, comment }) => {
+    ({ zone, changes, undo, comment }, call) => {
       const body = {
         ...(changes ? { changes: changes.map((one) => given(one) as never) } : {}),
         ...(undo === undefined ? {} : { change_set_id: undo }),
         ...(comment === undefined ? {} : { comment }),
       };
       return answered(
-        zoneward.post('/api/domains/{domain_id}/plans', { path: { domain_id: zone }, body, signal }),
+        zoneward.post('/api/domains/{domain_id}/plans', { path: { domain_id: zone }, body, signal: signalOf(call) }),
         (plan) => planAnswer(plan, shown),
       );
     },
@@ -222,9 +227,9 @@ function applyTool(server: McpServer, { zoneward }: Session, shown: ReadonlySet<
       inputSchema: { plan: z.number().int(), force: z.array(z.string().max(40)).max(20).optional() },
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async ({ plan, force }) => {
+    async ({ plan, force }, call) => {
       if (!shown.has(plan)) return answer({ error: { message: UNSEEN } }, true);
-      return answered(zoneward.apply(plan, force ? { force: force as never } : {}, { signal }));
+      return answered(zoneward.apply(plan, force ? { force: force as never } : {}, { signal: signalOf(call) }));
     },
   );
 }
@@ -234,7 +239,7 @@ const UNSEEN = 'only a plan that the tool "plan" has answered here, as a whole, 
 /** Whether the credential may write records: that of a person may, an API token by its scopes. */
 async function mayWrite({ zoneward }: Session): Promise<boolean> {
   try {
-    const { allowed_services: scopes, preset } = await zoneward.get('/api/tokens/self', { signal });
+    const { allowed_services: scopes, preset } = await zoneward.get('/api/tokens/self', { signal: stopping });
     return preset !== 'read-only' && (scopes.includes('*') || scopes.includes('records:write'));
   } catch (error) {
     // a session is no token
@@ -253,13 +258,15 @@ export async function serve({ allowApply }: { allowApply?: boolean }, command: C
   if (writes) writeTools(server, session, shown);
   if (writes && allowApply) applyTool(server, session, shown);
   if (allowApply && !writes) say('zoneward: this token may not write records: there is no tool to apply');
-  const ended = new Promise<void>((resolve) => {
-    process.stdin.once('end', resolve);
-    server.server.onclose = resolve;
-    signal.addEventListener('abort', () => resolve());
+  const ended = new Promise<number>((resolve) => {
+    process.stdin.once('end', () => resolve(EXIT.done));
+    stopping.addEventListener('abort', () => resolve(EXIT.done));
+    // closed by nobody else: a message is longer than it takes
+    server.server.onclose = () => resolve(EXIT.other);
   });
+  server.server.onerror = ({ message }) => say(`zoneward: ${harmless(message)}`);
   await server.connect(new StdioServerTransport());
-  await ended;
+  const exit = await ended;
   await server.close();
-  return EXIT.done;
+  return exit;
 }

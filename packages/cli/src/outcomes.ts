@@ -1,6 +1,6 @@
-import { type Answer, type Outcome, type Schemas, ZonewardError } from '@zoneward/client';
+import { type Answer, type Outcome, type Schemas, Unreachable, ZonewardError } from '@zoneward/client';
 import { EXIT } from './exits.js';
-import { exitOfAll, exitOfCode, notMade } from './failures.js';
+import { exitOfAll, exitOfCode, Failure, notMade, wordsOf } from './failures.js';
 import { harmless, painted, print, printJson, say, table } from './output.js';
 import { type Session, signal } from './session.js';
 
@@ -59,9 +59,17 @@ function tellDone(session: Session, zone: string, state: string, result: unknown
   return exitOfAll(failed);
 }
 
+/** Of what goes on, and is seen no more: that is no failure of it. @param what goes on */
+export const unseen =
+  (what: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof ZonewardError || error instanceof Unreachable)) throw error;
+    throw new Failure(`${wordsOf(error)}\n  ${what} goes on, unseen: zoneward history`, EXIT.unreachable);
+  };
+
 async function follow(session: Session, zone: string, id: number): Promise<number> {
   say(`it goes on as the change set ${id}; Ctrl-C leaves it alone`);
-  const set = await session.zoneward.waitForChanges(zone, id, { signal });
+  const set = await session.zoneward.waitForChanges(zone, id, { signal }).catch(unseen(`the change set ${id}`));
   if (session.json) printJson(set);
   const { applied, failed, unknown, not_tried } = set.counts;
   say(`${applied} applied, ${failed} failed, ${unknown} unknown, ${not_tried} not tried`);
@@ -89,7 +97,7 @@ async function untilPublished(session: Session, zone: string, id: number | null,
     }
   } catch (error) {
     // the change is made: it must not look as if it had failed
-    if (!(error instanceof ZonewardError)) throw error;
+    if (!(error instanceof ZonewardError || error instanceof Unreachable)) throw error;
     say(harmless(error.message));
   }
   say('it is made, and not known to be published: zoneward wait <zone> <host> <type>');

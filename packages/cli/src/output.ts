@@ -17,6 +17,10 @@ const hexOf = (one: string): string => (one.codePointAt(0) as number).toString(1
 /** A text of others without what a terminal would obey, and in one line. */
 export const harmless = (text: string): string => text.replace(OBEYED, (one) => `\\u{${hexOf(one)}}`);
 
+/** A file: as it is, but on a terminal without what that would obey. */
+export const printFile = (text: string): void =>
+  print(process.stdout.isTTY ? harmlessLines(text.replaceAll('\r\n', '\n').replaceAll('\t', '    ')) : text);
+
 /** A text of several lines without what a terminal would obey. */
 export const harmlessLines = (text: string): string => text.split('\n').map(harmless).join('\n');
 

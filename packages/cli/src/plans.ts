@@ -5,8 +5,8 @@ import { type Command, Option } from 'commander';
 import { EXIT } from './exits.js';
 import { Failure } from './failures.js';
 import { ending, list, secondsOf, type Writing, wholeNumber, writing } from './options.js';
-import { settle, tellMany } from './outcomes.js';
-import { harmless, print, say } from './output.js';
+import { settle, tellMany, unseen } from './outcomes.js';
+import { harmless, print, printFile, say } from './output.js';
 import { digestOf, isEmpty, planText, printPlan } from './plan-text.js';
 import { agrees, readStdin, type Session, sessionOf, signal } from './session.js';
 
@@ -87,7 +87,7 @@ async function plan(zone: string, file: string | undefined, options: PlanOptions
   const digest = digestOf(made);
   if (options.digest !== undefined) writeFileSync(options.digest, digest);
   if (options.markdown && id !== null)
-    print(await session.zoneward.text('/api/plans/{id}', 'text/markdown', { path: { id }, signal }));
+    printFile(await session.zoneward.text('/api/plans/{id}', 'text/markdown', { path: { id }, signal }));
   else if (options.markdown) print(unstored(made));
   else printPlan(session, made);
   if (isEmpty(made)) return EXIT.done;
@@ -122,7 +122,7 @@ async function apply(id: number, options: ApplyOptions, command: Command): Promi
   if (!('plans' in seen)) return applyPlan(session, id, seen.domain, options);
   if (options.publish !== undefined) throw new Failure('--publish does not go with a plan over many domains');
   await sendApply(session, id, options);
-  return tellMany(session, await session.zoneward.waitForPlan(id, { signal }));
+  return tellMany(session, await session.zoneward.waitForPlan(id, { signal }).catch(unseen(`the plan ${id}`)));
 }
 
 /** Shows a plan, asks whether it is meant, and applies that very plan. */

@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -50,18 +51,20 @@ function profiles(): Profiles {
   if (process.platform !== 'win32' && statSync(path).mode & SHARED)
     throw new Failure(`${path} can be read by others, and has credentials in it: chmod 600 it, and make new ones`);
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Profiles;
+    // without what every object has: a profile may have any name
+    return Object.setPrototypeOf(JSON.parse(readFileSync(path, 'utf8')), null) as Profiles;
   } catch {
     throw new Failure(`${path} is no file of profiles: mend it, or delete it and run zoneward login`);
   }
 }
 
 function write(all: Profiles): void {
-  const path = file();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const next = `${path}.${process.pid}`;
-  writeFileSync(next, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(next, 0o600);
+  mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
+  // where a link leads stays where it is
+  const path = existsSync(file()) ? realpathSync(file()) : file();
+  const next = `${path}.${randomUUID()}`;
+  // a new file: nothing is written to what others have put there
+  writeFileSync(next, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   renameSync(next, path);
 }
 
@@ -76,7 +79,9 @@ export function forget(name: string): Profile | undefined {
 }
 
 const told = ({ method, path, status, requestId, ms, number }: Try): void =>
-  say(`zoneward: ${method} ${path}: ${status ?? 'no answer'} in ${ms} ms, try ${number}, request ${requestId ?? '-'}`);
+  say(
+    `zoneward: ${method} ${path}: ${status ?? 'no answer'} in ${ms} ms, try ${number}, request ${harmless(requestId ?? '-')}`,
+  );
 
 /** The service at an address. @throws Failure when it is none */
 export function connect(url: string, token: string | undefined, { debug }: Common): Zoneward {
@@ -84,7 +89,7 @@ export function connect(url: string, token: string | undefined, { debug }: Commo
     const onTry = debug ? { onTry: told } : {};
     return new Zoneward({ url, ...(token ? { token } : {}), headers: { 'User-Agent': 'zoneward-cli' }, ...onTry });
   } catch (error) {
-    throw new Failure(`ZONEWARD_URL: ${(error as Error).message}`);
+    throw new Failure(`ZONEWARD_URL, ZONEWARD_TOKEN: ${(error as Error).message}`);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Schemas } from '@zoneward/client';
 import { type Command, Option } from 'commander';
 import { EXIT } from './exits.js';
 import { ending, wholeNumber } from './options.js';
-import { harmless, print, printJson, say, table } from './output.js';
+import { harmless, print, printFile, printJson, say, table } from './output.js';
 import { recordTable } from './records.js';
 import { type Session, sessionOf, signal } from './session.js';
 
@@ -54,7 +54,7 @@ async function exportZone(zone: string, options: { format: string; out?: string 
   const query = { format: options.format as 'zonefile' };
   const path = { domain_id: zone };
   const text = await zoneward.text('/api/domains/{domain_id}/export', '*/*', { path, query, signal });
-  if (options.out === undefined) print(text);
+  if (options.out === undefined) printFile(text);
   else writeFileSync(options.out, text);
   return EXIT.done;
 }

@@ -185,6 +185,8 @@ interface Arrived {
 type Came = Arrived | { error: unknown };
 
 const AGAIN = [429, 502, 503, 504];
+/** Statuses of what is refused before it is known whether it was asked for before. */
+const AT_THE_DOOR = [401, 403, ...AGAIN];
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 
@@ -217,9 +219,11 @@ function secondsOf(retryAfter: string | null, now: number): number | null {
   return Number.isFinite(wait) ? Math.max(0, wait) : null;
 }
 
-function errorOf({ status, headers }: Response, envelope: Envelope | null): ZonewardError {
+/** @param write of which nobody knows what came, where somebody else answers, but that it was not let through */
+function errorOf({ status, headers }: Response, envelope: Envelope | null, write: boolean): ZonewardError {
   const message = envelope?.msg ?? `the answer with status ${status} is none of the service`;
-  const data = (envelope?.data ?? {}) as Record<string, unknown>;
+  const unknown = write && !envelope && (status < 300 || status >= 500);
+  const data = (envelope?.data ?? (unknown ? { ...UNKNOWN } : {})) as Record<string, unknown>;
   const retryAfter = secondsOf(headers.get('retry-after'), Date.now());
   return new ZonewardError(
     message,
@@ -230,6 +234,9 @@ function errorOf({ status, headers }: Response, envelope: Envelope | null): Zone
     retryAfter,
   );
 }
+
+/** Of a change: see `outcomeUnknown`. */
+const UNKNOWN = { applied: 'unknown' };
 
 /** @throws the reason of the signal when it is aborted */
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -251,15 +258,21 @@ export class Zoneward {
   readonly url: string;
   readonly #options: ClientOptions;
 
-  /** @throws TypeError when `url` is none, or has a credential in it */
+  /** @throws TypeError when `url` is none, or has a credential in it, or `token` is none */
   constructor(options: ClientOptions) {
-    const { href, username, password } = new URL(
+    const { href, username, password, protocol, search, hash } = new URL(
       options.url,
       (globalThis as { location?: { href: string } }).location?.href,
     );
     if (username || password) throw new TypeError('a credential does not belong into `url`: use `token`');
+    if (!/^https?:$/.test(protocol) || search || hash)
+      throw new TypeError('`url` begins with https: or http:, and has neither `?` nor `#`');
+    const token = options.token?.trim();
+    // the words of whoever sends it would have it in them
+    if (token !== undefined && !/^[!-~]+$/.test(token))
+      throw new TypeError('`token` is none: it is empty, or has signs in it that no token has');
     this.url = href.replace(/\/+$/, '');
-    this.#options = options;
+    this.#options = token === undefined ? options : { ...options, token };
   }
 
   /**
@@ -274,7 +287,7 @@ export class Zoneward {
   ): Promise<Answer<DataOf<M, P>>> {
     const { response, text } = await this.#tried(method, path, (input ?? {}) as Raw & CallOptions);
     const envelope = envelopeOf(text);
-    if (envelope?.code !== 0) throw errorOf(response, envelope);
+    if (envelope?.code !== 0) throw errorOf(response, envelope, changes(method, path));
     return { status: response.status, headers: response.headers, data: (envelope.data ?? null) as DataOf<M, P> };
   }
 
@@ -340,23 +353,27 @@ export class Zoneward {
     let length: number | null = null;
     for (let page = 1, again = 0; ; page++) {
       const { response, list, total } = await this.#part(path, { ...raw, query: { ...raw.query, page, limit } });
-      if (length !== null && total !== length) {
+      // a page with nothing on it before the end is none that may be taken for the end
+      if ((length !== null && total !== length) || (!list.length && entries.length < total)) {
         if (++again > RESTARTS) throw foreign(response, 'the list changes faster than it can be read');
         [entries, length, page] = [[], null, 0];
         continue;
       }
       length = total;
       entries.push(...list);
-      if (entries.length >= total || !list.length) return entries;
+      if (entries.length >= total) return entries;
     }
   }
 
   async #part(path: string, raw: Raw & CallOptions): Promise<{ response: Response; list: unknown[]; total: number }> {
     const { response, text } = await this.#tried('GET', path, raw);
     const envelope = envelopeOf(text);
-    if (envelope?.code !== 0) throw errorOf(response, envelope);
+    if (envelope?.code !== 0) throw errorOf(response, envelope, false);
     const data = envelope.data as unknown[] | { total: number; list: unknown[] };
-    if (!Array.isArray(data)) return { response, ...data };
+    if (!Array.isArray(data)) {
+      if (!Array.isArray(data?.list)) throw foreign(response, 'the answer is no list');
+      return { response, ...data };
+    }
     const total = response.headers.get('x-total-count');
     if (total === null) throw foreign(response, 'the list does not say how long it is: X-Total-Count is missing');
     return { response, list: data, total: Number(total) };
@@ -482,12 +499,18 @@ export class Zoneward {
     const request = this.#request(method, path, raw);
     // what is signed in by nobody has no key, and a write without one is sent once
     const repeatable = !changes(method, path) || 'Idempotency-Key' in request.headers;
-    for (let number = 1, waited = 0; ; number++) {
+    for (let number = 1, waited = 0, lost = false; ; number++) {
       const came = await this.#once(method, path, request, number, raw);
       raw.signal?.throwIfAborted();
       const failure =
-        'error' in came ? unreachable(this.url, changes(method, path), number, came.error) : failureOf(came);
+        'error' in came
+          ? unreachable(this.url, changes(method, path), number, came.error)
+          : failureOf(came, changes(method, path));
       if (!failure) return came as Arrived;
+      // what was not let in any more says nothing of the try before it
+      if (lost && failure instanceof ZonewardError && AT_THE_DOOR.includes(failure.status))
+        Object.assign(failure.data, UNKNOWN);
+      lost ||= failure.outcomeUnknown;
       const pause = pauseAfter(failure, number);
       if (!repeatable || !mayPass(failure, number < tries) || waited + pause > patience) throw failure;
       waited += pause;
@@ -571,19 +594,19 @@ const changes = (method: Method, path: string): boolean =>
 
 /** An answer that is not what the service would say. */
 const foreign = (response: Response, msg: string): ZonewardError =>
-  errorOf(response, { code: response.status * 1000, msg });
+  errorOf(response, { code: response.status * 1000, msg }, false);
 
 /** The failure that an answer is, or null. */
-function failureOf({ response, text }: Arrived): ZonewardError | null {
+function failureOf({ response, text }: Arrived, write: boolean): ZonewardError | null {
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
     const envelope = {
       code: (response.status || 300) * 1000,
       msg: 'the address leads elsewhere: use the one that it leads to',
     };
-    return errorOf(response, envelope);
+    return errorOf(response, envelope, write);
   }
   if (response.ok) return null;
-  return errorOf(response, envelopeOf(text));
+  return errorOf(response, envelopeOf(text), write);
 }
 
 /** Whether a failure may be gone with the next try. @param again whether there are tries left */

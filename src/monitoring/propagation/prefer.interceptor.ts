@@ -29,7 +29,8 @@ const MOST_SETS = 50;
  * read is ignored, as the RFC wants it.
  */
 function publishedWithin(header: string | undefined): number | null {
-  const parts = (header ?? '').split(/[,;]/).map((part) => part.trim().toLowerCase());
+  if (!header) return null;
+  const parts = header.split(/[,;]/).map((part) => part.trim().toLowerCase());
   if (!parts.includes('respond-published')) return null;
   const wait = parts.map((part) => /^wait\s*=\s*"?(\d{1,6})"?$/.exec(part)?.[1]).find((found) => found !== undefined);
   return Math.min(Number(wait ?? WAIT_S), MAX_WAIT_S);
@@ -48,13 +49,23 @@ export class PreferInterceptor implements NestInterceptor {
     private readonly logger: Logger,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const action = Reflect.getMetadata(AUDITED, context.getHandler()) as string | undefined;
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<ZoneRequest>();
-    const domain = request.domain as OpenDomain | undefined;
     const wait = publishedWithin(request.headers.prefer as string | undefined);
-    if (!action || !RECORD_WRITES.has(action) || !domain || wait === null) return next.handle();
-    const response = context.switchToHttp().getResponse<Response>();
+    if (wait === null) return next.handle();
+    const action = Reflect.getMetadata(AUDITED, context.getHandler()) as string | undefined;
+    const domain = request.domain as OpenDomain | undefined;
+    if (!action || !RECORD_WRITES.has(action) || !domain) return next.handle();
+    return this.published(request, context.switchToHttp().getResponse<Response>(), domain, wait, next);
+  }
+
+  private async published(
+    request: ZoneRequest,
+    response: Response,
+    domain: OpenDomain,
+    wait: number,
+    next: CallHandler,
+  ): Promise<Observable<unknown>> {
     const before = await this.changes.newest(domain.id);
     return next
       .handle()

@@ -1,6 +1,7 @@
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { bareName, fullName } from '../../dns/names.js';
 import { fromRdata } from '../../dns/record.js';
+import { sameValueOf } from '../../dns/record-data.js';
 import { typeName, typeNumber } from '../../dns/types.js';
 import { RCODE, type ReadRecord, readableTexts, TYPE } from '../../dns/wire.js';
 import { isUnderstood } from '../../dns/wire-rdata.js';
@@ -27,7 +28,7 @@ export interface Wanted {
 /** Types whose answer a vendor makes: an alias is answered with addresses. */
 const MADE: ReadonlySet<string> = new Set(['ALIAS']);
 
-const keyOf = ({ value, priority }: { value: string; priority: number | null }) => `${priority ?? ''} ${value}`;
+const keyOf = (record: Parameters<typeof sameValueOf>[0]) => `${record.priority ?? ''} ${sameValueOf(record)}`;
 
 /** The wildcards that may answer for a host, the closest first (RFC 4592). */
 export function wildcardsOf(host: string): string[] {
