@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { NO_RATES } from './service.mjs';
+import { size } from './short.mjs';
 
-const RECORDS = Number(process.env.BENCH_RECORDS ?? 100_000);
+const RECORDS = Number(process.env.BENCH_RECORDS ?? size(100_000, 2000));
 const ZONE = 'large.example';
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
-const ROUNDS = 5;
-const FRAMES = 240;
+const ROUNDS = size(5, 1);
+const FRAMES = size(240, 10);
 const CATEGORIES = ['blink.user_timing', 'disabled-by-default-devtools.timeline', '__metadata'];
 /** Pixels that a frame scrolls: 20 rows. */
 const STEP = 640;
@@ -104,7 +105,7 @@ async function measure(page, devtools, url) {
   console.log(`  first row after the page is asked for: ${ms(median(firsts))} (goal: 1000 ms)`);
 
   // what is loaded ahead is there
-  await page.waitForTimeout(5000);
+  await page.waitForTimeout(size(5000, 100));
   await page.context().browser().startTracing(page, { categories: CATEGORIES });
   const { times, blank } = await page.evaluate(scroll, { frames: FRAMES, step: STEP });
   const work = workOf(String(await page.context().browser().stopTracing()));
@@ -136,7 +137,7 @@ async function measure(page, devtools, url) {
     const text = `host-${1234 + i * 11}`;
     const field = page.getByRole('searchbox', { name: 'Filter the records' });
     await field.fill('');
-    await page.waitForTimeout(1000);
+    await page.waitForTimeout(size(1000, 100));
     await field.pressSequentially(text, { delay: 60 });
     // host-1234 and host-12340 to host-12349
     await page.waitForFunction(`/(^|,)${RECORDS > 13_000 ? 11 : 1} record/.test(seen.words)`);

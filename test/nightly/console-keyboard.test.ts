@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { makeRecords } from '../console/screens.js';
 import { noChromium } from '../support/chromium.js';
 import { ConsoleBrowser, goTo } from '../support/console.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
 import { powerdnsLines, startWorld, until, type World } from '../support/world.js';
-import { makeRecords } from './screens.js';
 
 const isFocused = async (target: Locator) => (await target.and(target.page().locator(':focus')).count()) > 0;
 
