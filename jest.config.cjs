@@ -13,6 +13,8 @@ const tests = {
 
 module.exports = {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // what takes longer than a change waits for: the nightly run
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.TEST_NIGHTLY ? [] : ['<rootDir>/test/nightly/'])],
   injectGlobals: false,
   transform: { '\\.ts$': ['@swc/jest', tests] },
   resolver: '<rootDir>/test/support/resolver.cjs',
