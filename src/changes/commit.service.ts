@@ -141,12 +141,22 @@ export class ChangeCommits {
     const left = await this.sets.commit(manager, changeSet, revision, next === null, piece.inDoubt || run.resumed);
     // whoever watches a list in the background learns of a piece that failed, too
     if (applied.length || piece.background) {
-      const progress = progressOf(await this.sets.counts(manager, changeSet));
+      const progress = await this.progress(manager, run, ended);
       this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet, progress));
     }
     for (const entry of await this.entries(manager, run, rows, ended, next === null && !left))
       await this.audit.write(manager, run.actor, { ...entry, domain, changeSet });
     return { ended, goesOn: next !== null };
+  }
+
+  /** How far a list is: one that ends in one piece says it by itself. */
+  private async progress(
+    manager: EntityManager,
+    { changeSet, planned, resumed }: Run,
+    ended: readonly Ended[],
+  ): Promise<ListProgress> {
+    const isAll = !resumed && ended.length === planned.length;
+    return progressOf(isAll ? countsOf(ended) : await this.sets.counts(manager, changeSet));
   }
 
   /** Stores the differences of a piece that no edit names. @returns the version that all of them make; null: none */
@@ -234,6 +244,13 @@ function failureHere(net: Net, fate: Failure | null, failures: Failures, away: b
   if (fate?.state === 'unknown' && !isIdle(net)) return fate;
   const error = (fate?.state === 'failed' && fate.error) || inTheWay(net, failures);
   return error ? { state: away ? 'pending' : 'not_tried', error } : null;
+}
+
+/** How many changes of a list are in each state, where all have ended in one piece. */
+function countsOf(ended: readonly Ended[]): Record<ChangeState, number> {
+  const counts = { pending: 0, applied: 0, failed: 0, unknown: 0, not_tried: 0 };
+  for (const { state } of ended) counts[state]++;
+  return counts;
 }
 
 /** How far a list is, by the states of its changes. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { turn } from '../platform/common/turns.js';
 import { Db } from '../platform/database/db.js';
 import { kindOfSource } from '../platform/dump/dump.js';
 
@@ -43,12 +44,15 @@ export class DatabaseStatusRepository {
     return rows.map(({ name }) => name);
   }
 
-  /** The rows of each table, counted. */
+  /** The rows of each table, counted one by one: on SQLite nothing else runs during a statement. */
   async tables(): Promise<{ name: string; rows: number }[]> {
-    const names = this.db.source.entityMetadatas.map(({ tableName }) => tableName).sort();
-    const counts = names.map((name) => `SELECT '${name}' AS name, COUNT(*) AS n FROM ${name}`).join(' UNION ALL ');
-    const rows = await this.db.rows<{ name: string; n: number }>(counts);
-    return rows.map(({ name, n }) => ({ name, rows: Number(n) }));
+    const tables: { name: string; rows: number }[] = [];
+    for (const name of this.db.source.entityMetadatas.map(({ tableName }) => tableName).sort()) {
+      const count = await this.db.row<{ n: number | string }>(`SELECT COUNT(*) AS n FROM ${name}`);
+      tables.push({ name, rows: Number(count?.n) });
+      await turn();
+    }
+    return tables;
   }
 
   private async answer(what: 'version' | 'size'): Promise<unknown> {

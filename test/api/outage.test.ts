@@ -1,65 +1,27 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { isDatabaseDown } from '../../src/platform/database/db.js';
-import { freePort } from '../support/bind.js';
 import { openDatabase } from '../support/database.js';
-import { databases, freshDatabase } from '../support/databases.js';
-import { ADMIN, LocalServer, type Server, ServerProcess } from '../support/server.js';
+import { databases, freshDatabase, onServer, type ServerKind } from '../support/databases.js';
+import { type Door, startDoor } from '../support/door.js';
+import { ADMIN, type Answer, LocalServer, type Server, ServerProcess } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, until } from '../support/world.js';
 
-/** A door in front of a database server that can be shut, or left open with nobody behind it. */
-async function door(target: number) {
-  const port = await freePort();
-  const open = new Set<Socket>();
-  let frozen = false;
-  const server = createServer((client) => {
-    if (frozen) {
-      open.add(client.resume());
-      client.on('error', () => undefined);
-      return;
-    }
-    const upstream = connect(target, '127.0.0.1');
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      open.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        open.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
-  });
-  return {
-    port,
-    open: () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve)),
-    /** Takes connections and what comes over them, and answers nothing any more. */
-    freeze() {
-      frozen = true;
-      for (const socket of open) socket.unpipe().resume();
-    },
-    /** The server starts again: whoever waits for an answer loses the connection. */
-    thaw() {
-      frozen = false;
-      for (const socket of open) socket.destroy();
-    },
-    shut: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of open) socket.destroy();
-      }),
-  };
+/** Cancels the statements in a database that wait for a row. */
+async function cancelWaiting(kind: ServerKind, database: string): Promise<void> {
+  const waiting = `FROM pg_stat_activity WHERE datname = '${database}' AND wait_event_type = 'Lock'`;
+  if (kind === 'postgresql') return void (await onServer(kind, `SELECT pg_cancel_backend(pid) ${waiting}`));
+  const sql = `SELECT p.id FROM information_schema.innodb_trx t JOIN information_schema.processlist p
+     ON p.id = t.trx_mysql_thread_id WHERE t.trx_state = 'LOCK WAIT' AND p.db = '${database}'`;
+  for (const { id } of await onServer(kind, sql)) await onServer(kind, `KILL QUERY ${id}`);
 }
 
 for (const { kind, skip } of databases('postgresql', 'mysql')) {
   describeUnless(skip)(`a ${kind} server that is away`, () => {
     let database: Awaited<ReturnType<typeof freshDatabase>>;
-    let gate: Awaited<ReturnType<typeof door>>;
+    let gate: Door;
     let server: Server;
     let token: string;
     let svc: string;
@@ -88,9 +50,8 @@ for (const { kind, skip } of databases('postgresql', 'mysql')) {
     beforeAll(async () => {
       database = await freshDatabase(kind);
       const url = new URL(database.url);
-      gate = await door(Number(url.port));
+      gate = await startDoor(Number(url.port));
       url.port = String(gate.port);
-      await gate.open();
       env = {
         DATABASE_URL: url.href,
         DATABASE_TIMEOUT_MS: '5000',
@@ -184,6 +145,27 @@ for (const { kind, skip } of databases('postgresql', 'mysql')) {
         await side.close();
       }
       done(await server.call('PUT', '/api/settings', { site_name: 'Quick' }, token));
+    });
+
+    it('lets a statement that an operator cancels end with 503, and goes on', async () => {
+      const side = await openDatabase(database.url, server.dataDir);
+      try {
+        await side.db.transaction(async (manager) => {
+          await side.db.lock(manager, 'settings', { name: 'signing_secret' });
+          let answer: Answer | undefined;
+          void server.call('PUT', '/api/settings', { site_name: 'Cancelled' }, token).then((got) => {
+            answer = got;
+          });
+          await until('what waits for the row is cancelled', async () => {
+            await cancelWaiting(kind, database.name);
+            return answer !== undefined;
+          });
+          refused(answer as unknown as Answer, 503, 503001);
+        });
+      } finally {
+        await side.close();
+      }
+      done(await server.call('PUT', '/api/settings', { site_name: 'Going on' }, token));
     });
 
     it('at the start means 503, never the setup flow, until it is back', async () => {

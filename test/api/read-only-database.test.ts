@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { type Database, databases, freshDatabase, onServer } from '../support/databases.js';
 import { ADMIN, LocalServer, type Server } from '../support/server.js';
@@ -7,6 +8,8 @@ import { describeUnless } from '../support/suites.js';
 import { done, refused, until } from '../support/world.js';
 
 const USER = 'zoneward_plain';
+/** ms between two times at which connections are left */
+const LEAVE_MS = 1000;
 
 for (const { kind, skip } of databases('postgresql', 'mysql')) {
   describeUnless(skip)(`a ${kind} server that becomes read-only`, () => {
@@ -15,15 +18,24 @@ for (const { kind, skip } of databases('postgresql', 'mysql')) {
     let token: string;
     /** As an operator does, or a fail-over to a standby; whoever may administrate the server writes on. */
     const readOnly = async (on: boolean) => {
+      if (kind === 'mysql') return void (await onServer(kind, `SET GLOBAL read_only = ${on ? 1 : 0}`));
+      await newReadOnly(on);
+      await endConnections();
+    };
+    /** Only connections that are made from now on are read-only, or no more. */
+    const newReadOnly = (on: boolean) =>
+      onServer(
+        kind,
+        kind === 'mysql'
+          ? `SET GLOBAL init_connect = '${on ? 'SET SESSION TRANSACTION READ ONLY' : ''}'`
+          : `ALTER DATABASE ${database.name} SET default_transaction_read_only = ${on}`,
+      );
+    const endConnections = async () => {
       const all =
         kind === 'mysql'
-          ? [`SET GLOBAL read_only = ${on ? 1 : 0}`]
-          : [
-              `ALTER DATABASE ${database.name} SET default_transaction_read_only = ${on}`,
-              // a setting of the database is one of its new connections
-              `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database.name}'`,
-            ];
-      for (const sql of all) await onServer(kind, sql);
+          ? `SELECT CONCAT('KILL ', id) AS words FROM information_schema.processlist WHERE user = '${USER}'`
+          : `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database.name}'`;
+      for (const { words } of await onServer(kind, all)) if (words) await onServer(kind, words);
     };
     beforeAll(async () => {
       database = await freshDatabase(kind);
@@ -41,6 +53,7 @@ for (const { kind, skip } of databases('postgresql', 'mysql')) {
       token = await server.login();
     });
     afterAll(async () => {
+      await newReadOnly(false);
       await readOnly(false);
       await server?.kill();
       await database?.drop();
@@ -60,6 +73,23 @@ for (const { kind, skip } of databases('postgresql', 'mysql')) {
       await readOnly(false);
       await until('it can be written', async () => (await admin.put('/api/settings', body)).code === 0);
       assert.equal(done(await admin.get('/api/settings')).site_name, 'Changed');
+    });
+
+    it('is left as soon as its address leads to one that can be written', async () => {
+      const admin = server.as(token);
+      const write = () => admin.put('/api/settings', { site_name: `Changed at ${performance.now()}` });
+      await newReadOnly(true);
+      await endConnections();
+      await until('all of many are refused', async () => {
+        const answers = await Promise.all(Array.from({ length: 8 }, write));
+        return answers.every(({ msg }) => /database is read-only/.test(msg));
+      });
+      // connections that are there stay read-only, as those to a primary that has become a standby
+      await newReadOnly(false);
+      await sleep(LEAVE_MS);
+      // whoever comes first, a request or a job, is refused still
+      await write();
+      for (let i = 0; i < 8; i++) done(await write());
     });
   });
 }

@@ -3,13 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import type { EntityManager } from 'typeorm';
 import { ENTITIES } from '../../src/entities.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
-import type { Db } from '../../src/platform/database/db.js';
-import { databases, freshDatabase } from '../support/databases.js';
+import { type Db, isDatabaseDown } from '../../src/platform/database/db.js';
+import { databases, freshDatabase, onServer } from '../support/databases.js';
 import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
+import { until } from '../support/world.js';
 
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`transactions on ${kind}`, () => {
@@ -44,6 +46,23 @@ for (const { kind, skip } of databases('all')) {
       const [row] = await db.rows<{ content: string }>("SELECT content FROM settings WHERE name = 'counter'");
       assert.equal(row?.content, '10');
     });
+
+    if (kind === 'postgresql')
+      it('that lose their connection between two statements say that the database is down', async () => {
+        const next = {
+          'a statement': (manager: EntityManager) => db.row('SELECT 1 AS one', [], manager),
+          'the commit': async () => undefined,
+        };
+        for (const [what, go] of Object.entries(next)) {
+          const lost = db.transaction(async (manager) => {
+            const row = await db.row<{ pid: number }>('SELECT pg_backend_pid() AS pid', [], manager);
+            await onServer(kind, `SELECT pg_terminate_backend(${row?.pid})`);
+            await until('it is noticed', async () => manager.queryRunner?.isReleased === true);
+            await go(manager);
+          });
+          await assert.rejects(lost, (error) => isDatabaseDown(error), what);
+        }
+      });
 
     it('say whether there is what they lock', async () => {
       const there = await db.transaction((manager) => db.lock(manager, 'settings', { name: 'nobody' }));

@@ -92,7 +92,7 @@ for (const { kind, skip } of databases('all')) {
           registrations: await ends.watched(9),
           registration: await ends.below('b.example'),
           delegations: await new DelegationsRepository(db).due(10, now(), now(), 9),
-          certificates: (await new CertificatesRepository(db).due(now(), 10, 10)).map((row) => ({ id: row.domain_id })),
+          certificates: await new CertificatesRepository(db).watched(9, 10),
           tunnels: await domains.named(1, ['b.example']),
           overlaps: await domains.overlapping('www.b.example', 0),
         };

@@ -51,10 +51,10 @@ function suite(load: () => Sqlite): void {
     };
     const options = toOptions({ type: 'sqlite', path: file }, ENTITIES, 'better-sqlite3');
     const source = new DataSource({ ...options, driver } as DataSourceOptions);
-    serializeTransactions(source);
+    const single = serializeTransactions(source);
     await source.initialize();
     sources.push(source);
-    return dbOn(source as AppDataSource);
+    return dbOn(Object.assign(source, { single }) as unknown as AppDataSource);
   };
   const rights = (file: string) => statSync(file).mode & 0o777;
 

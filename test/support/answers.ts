@@ -91,6 +91,7 @@ interface Answers {
   'DELETE /api/tokens/{id}/hooks/{hook_id}': null;
   'GET /api/tokens/{id}/tsig-key': TsigKeyView;
   'POST /api/tokens/{id}/tsig-key': TsigKeyCreated;
+  'PUT /api/tokens/{id}/tsig-key': TsigKeyView;
   'DELETE /api/tokens/{id}/tsig-key': null;
   'GET /api/settings/doors': DoorsSettings;
   'PUT /api/settings/doors': DoorsSettings;

@@ -17,6 +17,7 @@ const {
   TEST_NO_MYSQL,
   TEST_DATABASES,
   TEST_SCHEMAS,
+  TEST_POSTGRES_THROUGH,
   JEST_WORKER_ID,
 } = process.env as Record<string, string>;
 const ABSENT: Record<Kind, string | undefined> = {
@@ -60,13 +61,20 @@ function urlOf(kind: ServerKind, name: string): string {
   return url.href;
 }
 
+/** The address that the service is given: that of a pooler in front of the server, where there is one. */
+function addressOf(kind: ServerKind, name: string): string {
+  const url = new URL(urlOf(kind, name));
+  if (kind === 'postgresql' && TEST_POSTGRES_THROUGH) url.host = TEST_POSTGRES_THROUGH;
+  return url.href;
+}
+
 async function createDatabase(kind: ServerKind, options = ''): Promise<Database> {
   const name = `zoneward_${randomBytes(6).toString('hex')}`;
   await onServer(kind, `CREATE DATABASE ${name} ${options}`);
   // commits survive a crash of the service; a crash of the machine is not tested
   if (kind === 'postgresql') await onServer(kind, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const drop = () => onServer(kind, `DROP DATABASE IF EXISTS ${name}${kind === 'postgresql' ? ' WITH (FORCE)' : ''}`);
-  return { url: urlOf(kind, name), name, drop: async () => void (await drop()) };
+  return { url: addressOf(kind, name), name, drop: async () => void (await drop()) };
 }
 
 /** An empty database on a server. */
@@ -110,7 +118,8 @@ async function schema(kind: Kind): Promise<string> {
     return file;
   }
   const database = await createDatabase(kind);
-  await migrate(database.url);
+  // a template must have no connections, and a pooler keeps them
+  await migrate(urlOf(kind, database.name));
   writeFileSync(file, kind === 'mysql' ? await statementsOf(database) : database.name);
   if (kind === 'mysql') await database.drop();
   return file;

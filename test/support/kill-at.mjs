@@ -11,6 +11,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import mysql from 'mysql2';
 import pg from 'pg';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
+import { AppDataSource } from '../../dist/src/platform/database/app-data-source.js';
 
 const FILE = process.env.KILL_AT_FILE;
 const SLEPT_MS = 40_000;
@@ -81,6 +82,7 @@ function counted(prototype, method) {
 }
 
 counted(BetterSqlite3QueryRunner.prototype, 'query');
+counted(AppDataSource.prototype, 'single');
 counted(pg.Client.prototype, 'query');
 for (const method of ['query', 'execute']) counted(mysql.Connection.prototype, method);
 for (const channel of [

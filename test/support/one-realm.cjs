@@ -6,7 +6,8 @@ const { ModuleMocker } = require('jest-mock');
 // Node's Buffer is not a `RangeError`, and an array of `readdirSync` not an `Array`, so the service would behave
 // differently than in production. Here everything runs in the realm of the process, and Node loads the built service
 // and the packages unchanged, once for all test files of a worker.
-const LEFT_TO_NODE = /\/dist\/src\/|\/node_modules\/(?!@jest\/|jest-|expect\/|pretty-format\/|source-map-support\/)/;
+const LEFT_TO_NODE =
+  /\/dist\/src\/|\/bench\/|\/node_modules\/(?!@jest\/|jest-|expect\/|pretty-format\/|source-map-support\/)/;
 const { compileFunction } = vm;
 vm.compileFunction = (code, parameters, { parsingContext, ...options }) => {
   if (parsingContext !== globalThis) return compileFunction(code, parameters, { parsingContext, ...options });

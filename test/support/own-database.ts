@@ -27,7 +27,8 @@ export interface OwnServer {
 
 /** Debian does not put these on the PATH. */
 const VERSIONS = '/usr/lib/postgresql';
-const initdb = (): string | undefined => {
+/** Its program that makes a data directory, beside all others; undefined: not installed. */
+export const initdb = (): string | undefined => {
   try {
     const version = readdirSync(VERSIONS).toSorted().at(-1);
     return version && join(VERSIONS, version, 'bin/initdb');
@@ -40,10 +41,15 @@ const initdb = (): string | undefined => {
 export const noOwnServer = (kind: ServerKind): string | undefined =>
   kind === 'mysql' ? missing('mariadbd', 'mariadb-install-db') : missing(initdb() ?? 'initdb', 'runuser');
 
-const ids = (user: string) => {
+/** The numbers of a user and its group. */
+export const ids = (user: string) => {
   const id = (option: string) => Number(execFileSync('id', [option, user], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 };
+
+/** The processes that a process has begun. */
+export const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
 
 /** How each server is created, started and queried in its own folder. */
 const KINDS = {
@@ -116,8 +122,6 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
     }
     rmSync(folder, { recursive: true, force: true });
   };
-  const children = (pid: number) =>
-    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
   // a child process of a server that runs may end at any moment
   const signal = (pids: number[], name: NodeJS.Signals) => {
     for (const pid of pids) {
@@ -133,11 +137,11 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
     process.kill(pid, 'SIGSTOP');
     // a parent that still runs forks a process for a connection that nothing stops
     while (!/\) [TZ] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
-    signal(children(pid), 'SIGSTOP');
+    signal(childrenOf(pid), 'SIGSTOP');
   };
   const thaw = () => {
     const { pid } = child as { pid: number };
-    signal([...children(pid), pid], 'SIGCONT');
+    signal([...childrenOf(pid), pid], 'SIGCONT');
   };
   const own: OwnServer = {
     url: url(port),

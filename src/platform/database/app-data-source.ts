@@ -7,34 +7,58 @@ import { MIGRATIONS } from '../schema/migrations/index.js';
 import type { Tell } from '../schema/tell.js';
 import { lockMigrations } from './migration-lock.js';
 import { Pulse } from './pulse.js';
-import { serializeTransactions, sqliteDriver } from './sqlite.js';
+import { type Alone, KEPT_STATEMENTS, serializeTransactions, sqliteDriver } from './sqlite.js';
 import {
+  Ages,
   limitMysql,
   limitPool,
   limitPostgres,
   type MysqlPool,
-  mysqlLimit,
+  mysqlSettings,
   type PostgresClient,
   type PostgresPool,
-  postgresLimit,
 } from './time-limits.js';
 
 /** ms that a connection attempt may take */
 const CONNECT_MS = 5000;
+/** connections by which it is seen whether an address leads to several servers */
+const NODE_LOOKS = 4;
 /** ms after which an unused connection is closed */
 const IDLE_MS = 600_000;
 
-/** what PostgreSQL's manual advises for a database that is cached in full */
-const IN_MEMORY = 'SET seq_page_cost = 0.1; SET random_page_cost = 0.1';
-/** what transactions need, so that each of them does not have to say it; a server may have another default */
-const ISOLATION = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED';
+/** Settings of a connection to PostgreSQL by their names. */
+type Settings = Record<string, string>;
+const TUNED: Settings = {
+  // what its manual advises for a database that is cached in full: the defaults, made for spinning disks, prefer
+  // reading a whole table to a hundred look-ups by key
+  seq_page_cost: '0.1',
+  random_page_cost: '0.1',
+  // so that no transaction has to say it; a server may have another default
+  default_transaction_isolation: 'read committed',
+};
 
 type Entities = NonNullable<DataSourceOptions['entities']>;
 type Flavour = 'better-sqlite3' | 'postgres' | 'mysql' | 'mariadb';
 
 /** What is done with each new connection of PostgreSQL, before it is used. */
 type OnConnect = (client: Client) => Promise<unknown>;
-const tuned: OnConnect = (client) => client.query(`${IN_MEMORY}; ${ISOLATION}`);
+
+/**
+ * Makes these settings those of a connection, unless it is one of a pooler, whose next transaction may be anybody's.
+ * PostgreSQL tells each connection the number of its process; a pooler cannot, since it is another one each time.
+ * @returns whether a pooler is there
+ */
+async function settle(client: Client, settings: Settings): Promise<boolean> {
+  const { processID } = client as unknown as { processID: number | null };
+  const pooled = `pg_backend_pid() <> ${processID ?? 0}`;
+  const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);
+  // behind a pooler they are those of this one statement
+  const { rows } = await client.query<{ pooled: boolean }>(
+    `SELECT ${pooled} AS pooled, set_config(name, value, ${pooled})
+       FROM (VALUES ${values.join(', ')}) AS settings (name, value)`,
+  );
+  return Boolean(rows[0]?.pooled);
+}
 
 /**
  * TypeORM's options for a choice. `flavour` tells MariaDB from MySQL, which answer the same protocol with different
@@ -44,7 +68,7 @@ export function toOptions(
   choice: DatabaseChoice,
   entities: Entities,
   flavour: Flavour,
-  onConnect: OnConnect = tuned,
+  onConnect: OnConnect = (client) => settle(client, TUNED),
 ): DataSourceOptions {
   const common = { entities, migrations: MIGRATIONS, migrationsTransactionMode: 'each' as const, logging: false };
   if (choice.type === 'sqlite') {
@@ -54,7 +78,7 @@ export function toOptions(
       database: choice.path,
       enableWAL: true,
       // beyond its size the oldest goes, however often it is used
-      statementCacheSize: 1000,
+      statementCacheSize: KEPT_STATEMENTS,
       driver: function Sqlite(path: string) {
         return sqliteDriver(path);
       },
@@ -72,9 +96,8 @@ export function toOptions(
       ssl: choice.ssl ? { rejectUnauthorized: true } : false,
       connectTimeoutMS: CONNECT_MS,
       installExtensions: false,
-      // this database fits in memory; the defaults, made for spinning disks, prefer reading a whole table to a hundred
-      // look-ups by key a connection that was left alone for 10 s would be closed, and the next flood would begin with
-      // making new ones and preparing its statements there
+      // a connection that was left alone for 10 s would be closed, and the next flood would begin with making new ones
+      // and preparing its statements there
       extra: {
         max: 20,
         idleTimeoutMillis: IDLE_MS,
@@ -113,10 +136,14 @@ async function flavourOf(choice: DatabaseChoice): Promise<Flavour> {
  * the database is known: at start, or by the setup flow.
  */
 export class AppDataSource extends DataSource {
-  /**
-   * whether statements may stay prepared in a connection: not through a pooler that gives each transaction another one
-   */
+  /** whether statements may stay prepared in a connection: not through a pooler that knows nothing of them */
   prepares = true;
+  private onlyOne: Alone | null = null;
+  /** a pooler may give each transaction another connection, which has none of our settings */
+  private pooled = false;
+  private tell: Tell = () => undefined;
+  /** of the connections; a server that turned read-only may not be the one to write to any more */
+  readonly ages = new Ages();
   private migrated = false;
   private pulse = new Pulse('', 0, false);
   /** a migration runs, which may take any time */
@@ -141,18 +168,19 @@ export class AppDataSource extends DataSource {
    */
   async open(choice: DatabaseChoice, tell: Tell = () => undefined): Promise<void> {
     await this.prepare(choice);
+    this.tell = tell;
     this.migrated = false;
     await this.initialize();
     const { type } = this.options;
-    if (type === 'mysql' || type === 'mariadb')
-      limitMysql(this.pool() as MysqlPool, this.limitMs, () => this.migrating, type === 'mariadb', this.pulse);
-    if (type === 'postgres') limitPool(this.pool() as unknown as PostgresPool, this.pulse);
     try {
+      if (type === 'mysql' || type === 'mariadb') await this.limitMysql(type === 'mariadb');
+      if (type === 'postgres') limitPool(this.pool() as unknown as PostgresPool, this.pulse, this.ages);
       await this.migrate(tell);
+      if (this.pooled) await this.tellOfPooler();
       this.migrated = true;
     } catch (error) {
       await this.destroy();
-      throw error;
+      throw /statement pooling mode/.test((error as Error).message) ? withoutTransactions() : error;
     }
   }
 
@@ -162,13 +190,64 @@ export class AppDataSource extends DataSource {
     if (choice.type !== 'sqlite') this.pulse = new Pulse(choice.host, choice.port, choice.type === 'postgresql');
     const options = toOptions(choice, this.schema, await flavourOf(choice), async (client) => {
       limitPostgres(client as unknown as PostgresClient, this.limitMs, () => this.migrating, this.pulse);
-      await tuned(client);
-      await client.query(postgresLimit(this.limitMs));
+      this.ages.made(client);
+      this.pooled = await settle(client, this.settings());
     });
+    this.pooled = false;
     Object.assign(this, { options });
     Object.assign(this, { driver: new DriverFactory().create(this) }); // setOptions would keep the old driver
     this.prepares = choice.type === 'sqlite' || choice.prepared !== false;
-    if (choice.type === 'sqlite') serializeTransactions(this);
+    this.onlyOne = choice.type === 'sqlite' ? serializeTransactions(this) : null;
+  }
+
+  private async limitMysql(isMariadb: boolean): Promise<void> {
+    const cluster = (await this.query(`SHOW VARIABLES LIKE 'wsrep_on'`)) as { Value: string }[];
+    const isCluster = cluster[0]?.Value === 'ON';
+    if (isCluster) await this.assertOneNode();
+    // a node reads what others have committed, as far as it was carried out there: it waits for that
+    const settings = mysqlSettings(this.limitMs, isMariadb) + (isCluster ? ', SESSION wsrep_sync_wait = 1' : '');
+    const mayLast = () => this.migrating;
+    limitMysql(this.pool() as MysqlPool, this.limitMs, mayLast, settings, this.pulse, this.ages);
+  }
+
+  /** Nodes of a Galera cluster do not know of each other's locks of rows. @throws StartRefused */
+  private async assertOneNode(): Promise<void> {
+    const ask = async () => {
+      const [row] = (await this.query('SELECT @@wsrep_node_name AS node')) as [{ node: string }];
+      return row.node;
+    };
+    const nodes = new Set(await Promise.all(Array.from({ length: NODE_LOOKS }, ask)));
+    if (nodes.size > 1) throw severalNodes([...nodes]);
+  }
+
+  private settings(): Settings {
+    return { ...TUNED, statement_timeout: String(this.limitMs) };
+  }
+
+  /** What a transaction begins with where its connection may have none of our settings; null: it has them. */
+  get opening(): string | null {
+    if (!this.pooled) return null;
+    const locals = Object.entries(this.settings()).map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
+    return ['SET TRANSACTION ISOLATION LEVEL READ COMMITTED', ...locals].join('; ');
+  }
+
+  /** Statements go as text from now on: a prepared one was not found in its connection, or stood there before. */
+  stopPreparing(): void {
+    if (this.prepares)
+      this.tell({}, 'the pooler in front of the database keeps no prepared statements: they go as text', 'warn');
+    this.prepares = false;
+  }
+
+  /** What a pooler leaves to its operator: single statements get no settings from us. */
+  private async tellOfPooler(): Promise<void> {
+    const [row] = (await this.query(`SELECT current_setting('statement_timeout') AS ms`)) as [{ ms: string }];
+    this.tell({}, 'a pooler is in front of the database: each transaction brings its settings along');
+    if (row.ms === '0')
+      this.tell(
+        {},
+        'its server ends no single statement that takes too long: ALTER ROLE … SET statement_timeout',
+        'warn',
+      );
   }
 
   /** The connections of a server kind. @throws Error while the database is not open */
@@ -176,6 +255,12 @@ export class AppDataSource extends DataSource {
     const { master, pool } = this.driver as { master?: unknown; pool?: unknown };
     if (!master && !pool) throw new Error('The connection is not established');
     return master ?? pool;
+  }
+
+  /** SQLite, which has no pool: carries out a statement of no transaction. @throws the driver's error */
+  single(sql: string, values: unknown[]): ReturnType<Alone> {
+    if (!this.onlyOne) throw new Error('The connection is not established');
+    return this.onlyOne(sql, values);
   }
 
   /** How many connections the pool of a server kind has, and how many wait for one. */
@@ -207,6 +292,7 @@ export class AppDataSource extends DataSource {
     const unlock = await lockMigrations(this, tell);
     try {
       const runner = this.createQueryRunner();
+      if (this.options.type === 'postgres') unlimited(runner);
       try {
         await this.limitStatements(runner, 0);
         this.migrating = true;
@@ -266,9 +352,17 @@ export class AppDataSource extends DataSource {
 
   private async limitStatements(runner: QueryRunner, ms: number): Promise<void> {
     const { type } = this.options;
-    if (type === 'postgres') await runner.query(postgresLimit(ms));
-    if (type === 'mariadb' || type === 'mysql') await runner.query(mysqlLimit(ms, type === 'mariadb'));
+    if (type === 'mariadb' || type === 'mysql') await runner.query(mysqlSettings(ms, type === 'mariadb'));
   }
+}
+
+/** Statements of a runner's transactions of PostgreSQL may take any time. */
+function unlimited(runner: QueryRunner): void {
+  const begin = runner.startTransaction.bind(runner);
+  runner.startTransaction = async (level) => {
+    await begin(level);
+    await runner.query('SET LOCAL statement_timeout = 0');
+  };
 }
 
 /** Those that this program does not know: a newer one has made them. */
@@ -285,6 +379,18 @@ const halfRestored = () =>
   new StartRefused(
     'A restore into this database did not get to its end. Run it again: npm run admin -- restore <file> --force',
     'A restore into this database did not get to its end',
+  );
+
+const severalNodes = (nodes: string[]) =>
+  new StartRefused(
+    `The address of the database leads to several nodes of a Galera cluster (${nodes.join(', ')}), which do not know of ` +
+      "each other's locks. Have its proxy lead all connections of all replicas to one node, and to another one only " +
+      'when that is away',
+  );
+
+const withoutTransactions = () =>
+  new StartRefused(
+    'The pooler in front of the database allows no transactions (pool_mode = statement). Set pool_mode = transaction',
   );
 
 function newerSchema(unknown: string[]): StartRefused {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, QueryFailedError } from 'typeorm';
 import { sleep } from '../common/clock.js';
+import { sha256 } from '../common/hash.js';
 import { Traces } from '../traces/traces.js';
 import { AppDataSource } from './app-data-source.js';
 
@@ -52,10 +53,15 @@ const SYSTEMS: Record<string, string> = { 'better-sqlite3': 'sqlite', postgres: 
 
 /** PostgreSQL: a newer process changed a table, and what a prepared statement answers with it. */
 const STALE = '0A000';
+/** PostgreSQL: the same, and behind a pooler one that is not in this connection, or stands there already. */
+const UNPREPARED = [STALE, '26000', '42P05'];
 
 // deadlock or serialisation failure, PostgreSQL and MariaDB; a statement that has to be prepared anew
-const RETRY = new Set(['40P01', '40001', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', STALE]);
+const RETRY = new Set(['40P01', '40001', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', ...UNPREPARED]);
 const TRIES = 5;
+
+/** Of a node of a Galera cluster that has lost the others: what it is told, and what it was to commit. */
+const CUT_OFF = ['ER_UNKNOWN_COM_ERROR', 'ER_ERROR_DURING_COMMIT'];
 
 /** Away, ending, or without a connection for us: 53300 is PostgreSQL's, the limit of a user MariaDB's. */
 const DOWN = new RegExp(
@@ -64,6 +70,7 @@ const DOWN = new RegExp(
     ...['08', '57P0', '53300'],
     ...['PROTOCOL_', 'ER_SERVER_SHUTDOWN', 'ER_CON_COUNT', 'ER_CONNECTION_KILLED'],
     ...['ER_USER_LIMIT_REACHED', 'ER_TOO_MANY_USER_CONNECTIONS'],
+    ...CUT_OFF,
   ].join('|')})`,
 );
 
@@ -71,12 +78,15 @@ const DOWN = new RegExp(
 const driverError = (error: unknown) =>
   ((error as { driverError?: unknown }).driverError ?? error) as { code?: string; errno?: number; message?: string };
 
+/** Of a transaction whose connection ended, as the driver of PostgreSQL says it; TypeORM says that it was released. */
+const LOST = 'Connection terminated';
+
 /** Whether an error says that the database cannot be reached, rather than that a statement was wrong. */
 export function isDatabaseDown(error: unknown): boolean {
   const { code, message } = driverError(error);
   return (
     DOWN.test(String(code ?? '')) ||
-    /Connection terminated|timeout exceeded when trying to connect|Pool is closed|is in closed state|is not established/.test(
+    /Connection terminated|^Query runner already released|timeout exceeded when trying to connect|Pool is closed|is in closed state|is not established/.test(
       message ?? '',
     )
   );
@@ -85,10 +95,16 @@ export function isDatabaseDown(error: unknown): boolean {
 const FULL = 'The disk of the database is full';
 const READ_ONLY = 'The database is read-only';
 
-/** Limits of time, of statements and of waiting for a row; 1969 is MariaDB's, which the driver has no name for. */
-const SLOW = new Set(['57014', '55P03', '1969', 'ER_QUERY_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT']);
+/**
+ * Limits of time, of statements and of waiting for a row, or an operator who ended the statement; 1969 is MariaDB's,
+ * which the driver has no name for. And deadlocks that were met each time.
+ */
+const SLOW = new Set([
+  ...['57014', '55P03', '1969', 'ER_QUERY_TIMEOUT', 'ER_QUERY_INTERRUPTED', 'ER_LOCK_WAIT_TIMEOUT'],
+  ...['40P01', '40001', 'ER_LOCK_DEADLOCK'],
+]);
 
-/** Whether the database ended a statement that took too long. */
+/** Whether the database ended a statement, or undid a transaction, that could not get done. */
 export function isDatabaseSlow(error: unknown): boolean {
   const { code, errno } = driverError(error);
   return SLOW.has(String(code ?? errno ?? ''));
@@ -103,6 +119,7 @@ const UNWRITABLE = new Map([
   ['ER_OPTION_PREVENTS_STATEMENT', READ_ONLY],
   ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', READ_ONLY],
   ['ER_OPEN_AS_READONLY', READ_ONLY],
+  ['ER_READ_ONLY_MODE', READ_ONLY],
 ]);
 
 /** Why a database that answers cannot write, in words for whoever runs it; null for all other errors. */
@@ -123,6 +140,13 @@ export function mayGoWell(error: unknown): boolean {
   const { code, message } = driverError(error);
   return RETRY.has(code ?? '') || /database is locked/.test(message ?? '');
 }
+
+/** Whether another server may be the one to ask by now, at the same address. */
+const isTheWrongServer = (error: unknown): boolean =>
+  whyUnwritable(error) === READ_ONLY || CUT_OFF.includes(driverError(error).code ?? '');
+
+/** Whether a prepared statement was not carried out, which its text will be. */
+const isUnprepared = (error: unknown): boolean => UNPREPARED.includes(String(driverError(error).code ?? ''));
 
 /** Whether an error is one of the database, of a statement or of its connection. */
 export const isFromDriver = (error: unknown): boolean =>
@@ -181,7 +205,8 @@ export class Db {
 
   /** Rows of a SELECT. */
   async rows<T>(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<T[]> {
-    return (await this.send(sql, values as SqlValue[], manager)).rows as T[];
+    const once = () => this.send(sql, values as SqlValue[], manager);
+    return (await (manager ? once() : this.again(once))).rows as T[];
   }
 
   /** First row of a SELECT, if any. */
@@ -214,6 +239,24 @@ export class Db {
     return Number(inserted ?? (rows as { id: number }[])[0]?.id);
   }
 
+  /**
+   * Adds one to a number of a row, which locks the row until the transaction ends.
+   * @returns the number then; undefined where there is no such row
+   */
+  async raise(manager: EntityManager, table: string, column: string, id: number): Promise<number | undefined> {
+    const mysql = this.isMysql();
+    const next = mysql ? `LAST_INSERT_ID(${column} + 1)` : `${column} + 1`;
+    const sql = `UPDATE ${table} SET ${column} = ${next} WHERE id = ?${mysql ? '' : ` RETURNING ${column}`}`;
+    const { rows, affected, inserted } = await this.send(sql, [id], manager);
+    if (mysql) return affected ? inserted : undefined;
+    return (rows as Record<string, number>[])[0]?.[column];
+  }
+
+  /** Whether transactions that write follow each other from their first statement that does. */
+  get isSerial(): boolean {
+    return this.source.options.type === 'better-sqlite3';
+  }
+
   private isMysql(): boolean {
     return this.source.options.type === 'mysql' || this.source.options.type === 'mariadb';
   }
@@ -222,28 +265,40 @@ export class Db {
    * One statement on the transaction's connection, else on any of the pool. Straight at the driver: TypeORM's runner
    * sends every statement as text, which the server parses and plans anew.
    */
-  private async send(sql: string, values: SqlValue[], manager?: EntityManager, again = true): Promise<Answer> {
+  private async send(sql: string, values: SqlValue[], manager?: EntityManager): Promise<Answer> {
     const runner = manager?.queryRunner;
-    if (runner?.isReleased) throw new Error('the transaction is over');
+    // one that did not end itself has lost its connection
+    if (runner?.isReleased) throw new Error(runner.isTransactionActive ? LOST : 'the transaction is over');
     const { type } = this.source.options;
     if (type === 'better-sqlite3') {
-      // its runner keeps statements prepared, and waits for its turn
-      const { records, affected } = await (runner ?? this.source.createQueryRunner()).query(sql, values, true);
+      if (!runner) return this.source.single(sql, values);
+      const { records, affected } = await runner.query(sql, values, true);
       return { rows: records, affected: affected ?? 0 };
     }
     const connection: unknown = runner ? await runner.connect() : this.source.pool();
     const statement = this.statement(sql);
     if (type !== 'postgres') return sendToMysql(connection as Mysql, statement, values);
-    const { name, text } = statement;
     try {
-      const { rows, rowCount } = await (connection as Postgres).query({ name, text }, values);
+      return await this.sendToPostgres(connection as Postgres, statement, values);
+    } catch (error) {
+      // a transaction is over with its first error, and begins again by itself
+      if (runner || !isUnprepared(error)) throw error;
+      return this.sendToPostgres(connection as Postgres, { text: statement.text, uses: 0 }, values);
+    }
+  }
+
+  private async sendToPostgres(connection: Postgres, statement: Statement, values: SqlValue[]): Promise<Answer> {
+    const { text } = statement;
+    const name = this.source.prepares ? statement.name : undefined;
+    try {
+      const { rows, rowCount } = await connection.query({ name, text }, values);
       return { rows, affected: rowCount ?? 0 };
     } catch (error) {
-      if (!name || !again || driverError(error).code !== STALE) throw error;
-      if (statement.name === name) statement.name = `z${++this.prepared}`;
-      // a transaction is over with its first error, and begins again by itself
-      if (runner) throw error;
-      return this.send(sql, values, undefined, false);
+      if (name && isUnprepared(error)) {
+        if (driverError(error).code !== STALE) this.source.stopPreparing();
+        else if (statement.name === name) statement.name = this.newName(text);
+      }
+      throw error;
     }
   }
 
@@ -262,8 +317,16 @@ export class Db {
     }
     known.uses += 1;
     if (known.uses === OFTEN && this.source.prepares && this.prepared < MAX_PREPARED)
-      known.name = `z${++this.prepared}`;
+      known.name = this.newName(known.text);
     return known;
+  }
+
+  /**
+   * Of the text, since a pooler may hand out the connection of another process: what it prepared under this name is the
+   * same, or nothing.
+   */
+  private newName(text: string): string {
+    return `z${++this.prepared}-${sha256(text).slice(0, 24)}`;
   }
 
   /**
@@ -286,14 +349,15 @@ export class Db {
   /** @returns with what is to be done after the commit */
   private async once<T>(work: (manager: EntityManager) => Promise<T>): Promise<[T, (() => void)[]]> {
     const afterwards: (() => void)[] = [];
-    const noted = (manager: EntityManager) => {
+    const { type } = this.source.options;
+    const noted = async (manager: EntityManager) => {
       this.afterwards.set(manager, afterwards);
+      if (this.source.opening) await manager.query(this.source.opening);
       return work(manager);
     };
-    // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock. Connections
-    // to PostgreSQL are told it once; those of a pooler may be anybody's.
-    const { type } = this.source.options;
-    const known = type === 'better-sqlite3' || (type === 'postgres' && this.source.prepares);
+    // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock; connections to
+    // PostgreSQL are told it once
+    const known = type === 'better-sqlite3' || type === 'postgres';
     const result = await (known ? this.source.transaction(noted) : this.source.transaction('READ COMMITTED', noted));
     return [result, afterwards];
   }
@@ -342,6 +406,7 @@ export class Db {
       try {
         return await work();
       } catch (error) {
+        if (isTheWrongServer(error)) this.source.ages.leaveAll();
         if (attempt >= TRIES || !mayGoWell(error)) throw error;
         await sleep(Math.random() * 20 * attempt);
       }

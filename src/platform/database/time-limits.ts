@@ -8,6 +8,9 @@ const LATE_MS = 1000;
 /** ms without a word on a connection that waits for one, after which it is asked whether the server says anything */
 const SILENT_MS = 5000;
 
+/** ms between two times at which all connections are left */
+const LEAVE_MS = 1000;
+
 /** The code makes it one of the failures that mean: the database is down. */
 const frozen = () => Object.assign(new Error('the database server does not answer'), { code: 'ETIMEDOUT' });
 
@@ -22,15 +25,36 @@ interface MysqlConnection {
   _command?: unknown;
   query(sql: string, done: (error: unknown) => void): void;
   release(): void;
+  destroy(): void;
 }
+type Taken = (error: unknown, client?: object, release?: (gone?: boolean) => void) => void;
 export interface PostgresPool {
-  connect(got?: (error: unknown) => void): unknown;
+  connect(got?: Taken): unknown;
 }
 type Got = (error: unknown, connection?: MysqlConnection) => void;
 export interface MysqlPool {
   _allConnections: { length: number; get(i: number): MysqlConnection };
   on(event: 'connection', listener: (connection: MysqlConnection) => void): void;
   getConnection(got: Got): void;
+}
+
+/** Which connections of a pool were made before its address may have begun to lead to another server. */
+export class Ages {
+  private readonly begun = new WeakMap<object, number>();
+  private leftAt = 0;
+
+  made(connection: object): void {
+    this.begun.set(connection, performance.now());
+  }
+
+  /** Those that are there are left as they come back, and new ones ask the address anew; once a second at most. */
+  leaveAll(): void {
+    if (performance.now() - this.leftAt > LEAVE_MS) this.leftAt = performance.now();
+  }
+
+  isLeft(connection: object): boolean {
+    return (this.begun.get(connection) ?? 0) < this.leftAt;
+  }
 }
 
 /**
@@ -61,19 +85,23 @@ export function limitPostgres(client: PostgresClient, limitMs: number, mayLast: 
   endWhenSilent(client.connection.stream, () => client.readyForQuery !== true && !mayLast(), limitMs, pulse);
 }
 
-/** Limits the connections of a pool, and how long one waits for them: the driver itself would wait for ever. */
+/**
+ * Limits the connections of a pool, and how long one waits for them: the driver itself would wait for ever.
+ * @param settings the statement with which a connection begins
+ */
 export function limitMysql(
   pool: MysqlPool,
   limitMs: number,
   mayLast: () => boolean,
-  isMariadb: boolean,
+  settings: string,
   pulse: Pulse,
+  ages: Ages,
 ): void {
-  const limit = mysqlLimit(limitMs, isMariadb);
   const onConnection = (connection: MysqlConnection) => {
+    ages.made(connection);
     endWhenSilent(connection.stream, () => Boolean(connection._command) && !mayLast(), limitMs, pulse);
     // a server that does not know it is limited from here alone
-    connection.query(limit, () => undefined);
+    connection.query(settings, () => undefined);
   };
   for (let i = 0; i < pool._allConnections.length; i++) onConnection(pool._allConnections.get(i));
   pool.on('connection', onConnection);
@@ -85,25 +113,45 @@ export function limitMysql(
       over = true;
       got(frozen());
     }, ACQUIRE_MS);
-    get((error, connection) => {
+    const take: Got = (error, connection) => {
+      if (connection && ages.isLeft(connection)) {
+        connection.destroy();
+        return get(take);
+      }
       clearTimeout(timer);
       if (!over) got(error, connection);
       else connection?.release();
+    };
+    get(take);
+  };
+}
+
+/**
+ * Asks for no connection of PostgreSQL's pool while its server is frozen: each would wait in vain.
+ */
+export function limitPool(pool: PostgresPool, pulse: Pulse, ages: Ages): void {
+  const connect = pool.connect.bind(pool);
+  const take = (got: Taken): unknown =>
+    connect((error, client, release) => {
+      if (!client || !ages.isLeft(client)) return got(error, client, release);
+      release?.(true);
+      take(got);
     });
+  pool.connect = (got?: Taken) => {
+    if (!got)
+      return new Promise((resolve, reject) =>
+        pool.connect((error, client) => (error ? reject(error) : resolve(client))),
+      );
+    return pulse.silent ? got(frozen()) : take(got);
   };
 }
 
-/** Asks for no connection of PostgreSQL's pool while its server is frozen: each would wait in vain. */
-export function limitPool(pool: PostgresPool, pulse: Pulse): void {
-  const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown;
-  pool.connect = (got?: (error: unknown) => void) => {
-    if (!pulse.silent) return connect(...(got ? [got] : []));
-    if (!got) return Promise.reject(frozen());
-    got(frozen());
-  };
-}
+/** Where a server has another one, texts that are too long are cut, or a quote behind a backslash ends a text. */
+const MODE = `sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'`;
 
-/** The server's own limit of a statement; MySQL has it for reading statements only. 0 is none. */
-export const postgresLimit = (limitMs: number): string => `SET statement_timeout = ${limitMs}`;
-export const mysqlLimit = (limitMs: number, isMariadb: boolean): string =>
-  isMariadb ? `SET SESSION max_statement_time = ${limitMs / 1000}` : `SET SESSION max_execution_time = ${limitMs}`;
+/**
+ * The settings of a connection to MariaDB, MySQL: the mode that statements are written for, and the server's own limit
+ * of a statement, where it is for reading statements only. 0 is none.
+ */
+export const mysqlSettings = (limitMs: number, isMariadb: boolean): string =>
+  `SET SESSION ${isMariadb ? `max_statement_time = ${limitMs / 1000}` : `max_execution_time = ${limitMs}`}, ${MODE}`;

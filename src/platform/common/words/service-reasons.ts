@@ -10,7 +10,7 @@ export const SERVICE_REASONS = {
   ),
   not_found: say('notFound', '{what} does not exist', '{what}不存在'),
   method_not_allowed: say('method', 'The path has no {method}, but {methods}', '此路径不支持 {method}，支持 {methods}'),
-  body_too_large: say('tooLarge', 'The request body is larger than 1 MiB', '请求正文超过 1 MiB'),
+  body_too_large: say('tooLarge', 'The request body is larger than {max}', '请求正文超过 {max}'),
   changes_not_applied: say(
     'unapplied',
     '{lost} of {total} changes were not applied',

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { ReadableDomainsRepository } from '../../src/domains/readable-domains.repository.js';
 import { ENTITIES } from '../../src/entities.js';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
 import { AppDataSource } from '../../src/platform/database/app-data-source.js';
 import { type Db, marks } from '../../src/platform/database/db.js';
+import { addTeam, addUser } from '../support/database.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
 import { dbOn } from '../support/db.js';
 import { describeUnless } from '../support/suites.js';
@@ -116,5 +118,23 @@ function suite(kind: Exclude<Kind, 'sqlite'>): void {
       over = manager;
     });
     await assert.rejects(db.rows(SQL, ['a'], over), /over/);
+  });
+
+  it('are the same for every page of the domains that somebody may read', async () => {
+    const db = await open();
+    const userId = await addUser(db, { username: 'ada', password: 'correct-horse-battery-9' });
+    await addTeam(db, 'team', [userId]);
+    const texts = new Set<string>();
+    const rows = db.rows.bind(db);
+    db.rows = (sql, ...more) => {
+      texts.add(sql);
+      return rows(sql, ...more);
+    };
+    const reader = { userId, all: false, only: null };
+    const list = (page: number) => new ReadableDomainsRepository(db).list(reader, { page, limit: 20 });
+    await list(1);
+    const first = texts.size;
+    await list(2);
+    assert.equal(texts.size, first);
   });
 }
