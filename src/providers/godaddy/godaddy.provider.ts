@@ -61,9 +61,9 @@ export const connect: Connect = ({ api_key, api_secret }, context) => {
   // what `offset` counts is said nowhere, and clients differ
   const all = (path: string) => offsetPages(keyOf, pages(path), ROWS);
   /** What is parked says nothing of the others of its set. */
-  const sets = (list: Row[], zone: RemoteZone): { own: PlainSet[]; parked: PlainSet[] } => {
+  const sets = async (list: Row[], zone: RemoteZone): Promise<{ own: PlainSet[]; parked: PlainSet[] }> => {
     const read = (some: Row[]) => plainSets(some, (row) => plain(row, zone.name));
-    return { own: read(list.filter((row) => !isParked(row))), parked: read(list.filter(isParked)) };
+    return { own: await read(list.filter((row) => !isParked(row))), parked: await read(list.filter(isParked)) };
   };
   const single = (zone: RemoteZone, { host, type }: SetKey) => all(`${pathOf(zone)}/${type}/${nameOf(host, type)}`);
 
@@ -80,7 +80,7 @@ export const connect: Connect = ({ api_key, api_secret }, context) => {
       return live.map(({ domain }) => ({ id: domain, name: toAscii(domain) }));
     },
     async listRecords(zone) {
-      const { own, parked } = sets(await all(pathOf(zone)), zone);
+      const { own, parked } = await sets(await all(pathOf(zone)), zone);
       return [...(await recordsIn(own, zone.name)), ...(await recordsIn(parked, zone.name))];
     },
     async zoneInfo(zone) {
@@ -90,7 +90,7 @@ export const connect: Connect = ({ api_key, api_secret }, context) => {
     apply: fromRrsets({
       async readSets(zone, keys) {
         const few = keys.length <= FEW_SETS && (await Promise.all(keys.map((key) => single(zone, key)))).flat();
-        const { own, parked } = sets(few || (await all(pathOf(zone))), zone);
+        const { own, parked } = await sets(few || (await all(pathOf(zone))), zone);
         const beside = await setsAt(keys, parked, zone.name);
         return (await setsAt(keys, own, zone.name)).map((set, i) => {
           const { ttl, members } = beside[i] as RecordSet;

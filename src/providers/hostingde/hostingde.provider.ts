@@ -75,9 +75,9 @@ export const connect: Connect = ({ auth_token: authToken }, context) => {
   async function write(zone: RemoteZone, changes: readonly [Change, ...Change[]]): Promise<(RemoteRecord | null)[]> {
     const [first, second] = changes;
     const before = await rows(zone, second ? [] : first.op === 'create' ? at(first.after, zone) : byId(first.before));
-    const sent = Object.entries(planned(changes, before, zone.name)).filter(([, some]) => some.length);
+    const sent = Object.entries(await planned(changes, before, zone.name)).filter(([, some]) => some.length);
     const left = sent.length ? await send(zone, Object.fromEntries(sent)) : before;
-    const now = readEach(left, zone.name, fromApi);
+    const now = await readEach(left, zone.name, fromApi);
     return changes.map((change) => {
       if (change.op === 'delete') return null;
       const own = change.op === 'update' && now.find((r) => r.remoteId === change.before.remoteId);
@@ -131,10 +131,10 @@ const at = ({ host, type }: DnsRecord, zone: RemoteZone): Filter[] => [
 const hasPriority = (type: string): boolean => type === 'MX' || type === 'SRV';
 
 /** What is to be sent: not what is there, and of what changes all that was read (it takes the place of the old one). */
-function planned(changes: readonly Change[], before: readonly ApiRecord[], zone: string) {
+async function planned(changes: readonly Change[], before: readonly ApiRecord[], zone: string) {
   const body = { recordsToAdd: [] as object[], recordsToModify: [] as object[], recordsToDelete: [] as object[] };
   const touched = new Set(changes.flatMap((change) => (change.op === 'create' ? [] : change.before.remoteId)));
-  const stays = readEach(
+  const stays = await readEach(
     before.filter((row) => !touched.has(row?.id)),
     zone,
     (row) => fromApi(row, zone),

@@ -1,10 +1,21 @@
 import { fullName } from '../../dns/names.js';
 import { rdataOf } from '../../dns/record.js';
+import { sifted } from '../../platform/common/turns.js';
 import { currentDeadline } from '../kit/http/deadline-context.js';
 import { ProviderError } from '../kit/http/errors.js';
 import { RateLimiter } from '../kit/http/rate-limiter.js';
-import { fromSets } from '../kit/rrsets/from-rrsets.js';
-import { leastWork, type PlainSet, plainSets, provenSearch, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
+import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
+import {
+  type IsFar,
+  leastWork,
+  type PlainSet,
+  plainSets,
+  provenSearch,
+  recordsIn,
+  recordsInPieces,
+  setsAt,
+  withSoaInPieces,
+} from '../kit/rrsets/plain-sets.js';
 import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import { type Connect, type Credentials, listed, type RemoteZone } from '../provider.js';
 
@@ -24,7 +35,11 @@ export const connect: Connect = (credentials, context) => {
   });
   const readSome = async (zone: RemoteZone, query = {}) =>
     plainSets((await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.rrsets, plain);
-  const readWhole = async (zone: RemoteZone) => withSoa(await readSome(zone), zone.name);
+  async function* setsOf(zone: RemoteZone, isFar: IsFar) {
+    for await (const sets of http.entries<ApiSet>(pathOf(zone), 'rrsets'))
+      yield plainSets(await sifted(sets, (set) => !isFar(set?.name)), plain);
+  }
+  const readWhole = (zone: RemoteZone, isFar: IsFar = () => false) => withSoaInPieces(setsOf(zone, isFar), zone.name);
 
   // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. One at a time: over SQLite the
   // server answers 500 to a write that meets another one, and nothing is changed (tried again after a moment); over
@@ -72,7 +87,9 @@ export const connect: Connect = (credentials, context) => {
       const zones = await http.get<ApiZone[] | undefined>('/zones', { query: { zone: `${name}.` } });
       return zones?.map(remoteZone).find((zone) => zone.name === name) ?? null;
     },
-    ...fromSets(readWhole, {
+    recordPieces: (zone) => recordsInPieces(readWhole(zone), zone.name),
+    listRecords: async (zone) => recordsIn(await allOf(readWhole(zone)), zone.name),
+    apply: fromRrsets({
       async readSets(zone, keys) {
         return setsAt(keys, await read(zone, keys), zone.name);
       },
@@ -111,6 +128,12 @@ const pathOf = (zone: RemoteZone): string => `/zones/${encodeURIComponent(zone.i
 const apiName = (host: string, zone: RemoteZone): string => `${fullName(host, zone.name)}.`;
 const remoteZone = ({ id, name }: ApiZone): RemoteZone => ({ id, name: name.toLowerCase().replace(/\.$/, '') });
 
+async function allOf(pieces: AsyncIterable<PlainSet[]>): Promise<PlainSet[]> {
+  const all: PlainSet[] = [];
+  for await (const sets of pieces) for (const set of sets) all.push(set);
+  return all;
+}
+
 function plain({ name, type, ttl, records, comments }: ApiSet): PlainSet {
   // 4.7 answers IPv4-mapped addresses in a form that it refuses to take back
   const text = (content: string) => (type === 'AAAA' ? rdataOf({ type, value: content, priority: null }) : content);
@@ -122,8 +145,9 @@ function plain({ name, type, ttl, records, comments }: ApiSet): PlainSet {
 const apiChange = (zone: RemoteZone) => (set: RecordSet) => {
   const { type, ttl, members } = set;
   const name = apiName(set.host, zone);
-  // 4.7 refuses ECH without quotes
-  const text = (rdata: string) => (/^(SVCB|HTTPS)$/.test(type) ? rdata.replace(/ ech=([^" ]+)/, ' ech="$1"') : rdata);
+  // 4.7 refuses ECH and keys by their numbers without quotes
+  const text = (rdata: string) =>
+    /^(SVCB|HTTPS)$/.test(type) ? rdata.replace(/ (ech|key\d+)=([^" ]+)/g, ' $1="$2"') : rdata;
   const records = members.map((m) => ({ content: text(m.rdata), disabled: !m.enabled }));
   if (!records.length) return { name, type, changetype: 'DELETE' };
   return { name, type, ttl, changetype: 'REPLACE', records, ...(set.raw as { comments: object[] } | null | undefined) };

@@ -46,7 +46,7 @@ export const connect: Connect = (credentials, context) => {
   const idOf = (set: ApiSet) => [set.Name, set.Type, set.SetIdentifier].join(' ');
   const whole = async (zone: RemoteZone): Promise<PlainSet[]> => {
     const all = await allPages(idOf, ({ next }) => page(zone, { maxitems: 300, ...JSON.parse(`${next ?? '{}'}`) }));
-    return withSoa(plainSets(all, plain), zone.name);
+    return withSoa(await plainSets(all, plain), zone.name);
   };
   // the list begins at this name and type, be there such a set or not
   const single = async (zone: RemoteZone, { host, type }: SetKey): Promise<PlainSet[]> =>

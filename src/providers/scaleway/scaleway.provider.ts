@@ -47,7 +47,7 @@ export const connect: Connect = ({ secret_key = '' }, context) => {
   }
   /** What became of each: an answer is not said to be in order, and may leave out what was there already. */
   async function write(zone: RemoteZone, changes: readonly Change[]): Promise<(RemoteRecord | null)[]> {
-    const left = readEach(await send(zone, changes), zone.name, fromApi);
+    const left = await readEach(await send(zone, changes), zone.name, fromApi);
     return Promise.all(
       changes.map(async (change) => {
         if (change.op === 'delete') return null;

@@ -57,7 +57,9 @@ export const connect: Connect = ({ url = '', endpoint, token }, context) => {
   const whole = async (zone: RemoteZone) => withSoa(await read(zone, '@', true), zone.name);
   const some = async (zone: RemoteZone, keys: readonly { host: string }[]) =>
     (await Promise.all([...new Set(keys.map(({ host }) => host))].map((host) => read(zone, host, false)))).flat();
-  const least = leastWork(some, whole);
+  const least = leastWork(some, async function* (zone) {
+    yield await whole(zone);
+  });
   const zones = async () => {
     const all = await allPages<ApiZone>(
       (zone) => zone.name,

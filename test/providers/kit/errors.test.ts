@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { errorHooks, errorIn, needed, neededList } from '../../../src/providers/kit/http/errors.js';
+import { asProviderError, errorHooks, errorIn, needed, neededList } from '../../../src/providers/kit/http/errors.js';
+
+function caught(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
 
 describe('errors of vendors', () => {
   it('are one or several, with a code or words alone', () => {
@@ -22,6 +30,14 @@ describe('errors of vendors', () => {
     }
     assert.deepEqual(of({ code: 500, msg: 'x' }), { code: 500, message: 'x' });
     assert.deepEqual(of({ code: 'No' }), { code: 'No', message: '' });
+  });
+
+  it('say that an answer is of another form where the language says it', () => {
+    const read = (zone: { name: string } | null) =>
+      asProviderError(caught(() => (zone as { name: string }).name.trim()));
+    for (const zone of [null, { name: 1 as never }])
+      assert.match(read(zone).message, /^The provider's answer is of another form: /);
+    assert.equal(asProviderError(caught(() => new URL('x'))).message, 'Invalid URL');
   });
 
   it('are parts that are missing', () => {

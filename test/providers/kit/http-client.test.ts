@@ -7,6 +7,7 @@ import { Deadline, underDeadline, withoutDeadline } from '../../../src/platform/
 import { outboundAgent } from '../../../src/platform/outbound/agent.js';
 import { withinDeadline } from '../../../src/providers/kit/http/deadline-context.js';
 import { Http, type HttpOptions } from '../../../src/providers/kit/http/http-client.js';
+import { asOneList, currentList } from '../../../src/providers/kit/http/list-size.js';
 import { RateLimiter } from '../../../src/providers/kit/http/rate-limiter.js';
 import { cachedToken, withBearerToken } from '../../../src/providers/kit/http/token-cache.js';
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
@@ -44,6 +45,31 @@ describe('the HTTP client of all providers', () => {
   };
   const broken: Answer = { body: { long: 'enough to be cut' }, breakAfter: 5 };
   const good: Answer = { body: { fine: true } };
+
+  it('hands the entries of a long list on by a thousand, and takes no more than a million of them', async () => {
+    const read = async (count: number) => {
+      answers({ body: { list: Array.from({ length: count }, () => 0) } });
+      const sizes: number[] = [];
+      for await (const entries of client().entries('/x', 'list')) sizes.push(entries.length);
+      return { most: Math.max(...sizes), all: sizes.reduce((sum, one) => sum + one, 0) };
+    };
+    assert.deepEqual(await read(100_000), { most: 1000, all: 100_000 });
+    await assert.rejects(read(1_000_001), /more than 1000000 list/);
+  });
+
+  it('takes no more than 256 MiB for one list, in however many answers', async () => {
+    answers(good);
+    const { length } = JSON.stringify(good.body);
+    const room = 256 * 1024 * 1024 - 2 * length;
+    const http = client();
+    await asOneList(async () => {
+      currentList()?.add(room);
+      for (let i = 0; i < 2; i++) await http.get('/x');
+      await assert.rejects(http.get('/x'), { kind: 'unavailable', message: /does not end: it has more than 256 MiB/ });
+    });
+    await asOneList(() => http.get('/x'));
+    assert.equal(standIn.requests.length, 4);
+  });
 
   it('asks ten times at most for one request that is refused, whatever calls it makes, but for what is put back', async () => {
     answers({ status: 429, headers: { 'retry-after': '0' } });

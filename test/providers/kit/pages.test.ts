@@ -286,6 +286,38 @@ describe('lists that come in pages', () => {
     assert.equal(endless.asked.length, 5000);
   });
 
+  it('are an error where they hold more than a million entries, however few pages these are', async () => {
+    const endless = list(({ page }) => ({
+      entries: Array.from({ length: 250_000 }, (_none, i) => `${page} ${i}`),
+      next: `to ${page}`,
+    }));
+    await assert.rejects(endless.all(), { kind: 'unavailable', message: /does not end: it has more than 1000000/ });
+    assert.equal(endless.asked.length, 5);
+  });
+
+  it('are an error where fewer entries are announced than there are', async () => {
+    const more = { kind: 'unavailable', message: /announces -?\d+ entries and lists more/ };
+    const all = Array.from({ length: 25 }, (_none, i) => `${i}`);
+    for (const total of [-1, 0, 9, 15]) {
+      const lying = list(({ page }) => ({ entries: all.slice(page * 10 - 10, page * 10), total }), 10);
+      await assert.rejects(lying.all(), more, `${total}`);
+    }
+    await assert.rejects(list(() => ({ entries: [], total: -1 })).all(), more);
+    // where something else says that the list ends, it is known to be whole
+    assert.deepEqual(
+      await list(({ page }) => ({ entries: all.slice(page * 10 - 10, page * 10), total: 24 })).all(),
+      all,
+    );
+    assert.deepEqual(await list([{ entries: ['a', 'b'], total: 1, next: null }]).all(), ['a', 'b']);
+    // the total was right when the page was read
+    const grown = list([
+      { entries: ['a'], total: 2 },
+      { entries: ['b', 'c'], total: 2 },
+      { entries: ['a', 'b', 'c'], total: 3 },
+    ]);
+    assert.deepEqual(await grown.all(), ['a', 'b', 'c']);
+  });
+
   it('are an error where the same page comes again and again', async () => {
     for (const page of [{ entries: ['a'], total: 2 }, { entries: ['a', 'b'] }]) {
       await assert.rejects(list(() => page, 2).all(), { kind: 'unavailable' });

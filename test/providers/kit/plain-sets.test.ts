@@ -149,7 +149,7 @@ describe('record sets of a server', () => {
         { name: '\\052.example.com', type: 'A', future: [2] },
       ],
     ];
-    const sets = plainSets(list, ({ name, type, fixed }: { name: string; type: string; fixed?: boolean }) => ({
+    const sets = await plainSets(list, ({ name, type, fixed }: { name: string; type: string; fixed?: boolean }) => ({
       ...{ name: name.replace('\\052', '*'), type, ttl: 60, values: [] },
       ...(fixed && { readOnly: 'It is fixed' }),
     }));
@@ -188,7 +188,7 @@ describe('record sets of a server', () => {
       odd('text', { values: ['not an address'] }),
       odd('nowhere', { name: undefined }),
     ];
-    const sets = plainSets(list, plain);
+    const sets = await plainSets(list, plain);
     const shown = await recordsIn(sets, zone.name);
     assert.deepEqual(shown.map((r) => [r.host, r.type, r.readOnly, r.readOnlyReason === undefined]).sort(), [
       ['@', 'A', true, false],
@@ -210,15 +210,15 @@ describe('record sets of a server', () => {
     assert.equal(vendor.writes, 0);
   });
 
-  it('are cut where there is no list', () => {
+  it('are cut where there is no list', async () => {
     for (const list of [undefined, null, {}, 'x'])
-      assert.throws(() => plainSets(list as Api[], plain), { kind: 'unavailable' });
+      await assert.rejects(plainSets(list as Api[], plain), { kind: 'unavailable' });
   });
 
   const STRANGE = [null, {}, 'text', 7, ['list'], { a_field: 'of next year' }];
 
   it('are shown beside what is no set at all, and are written', async () => {
-    const sets = plainSets([...STRANGE, good] as Api[], plain);
+    const sets = await plainSets([...STRANGE, good] as Api[], plain);
     const shown = await recordsIn(sets, zone.name);
     assert.deepEqual(
       shown.filter((r) => r.readOnly).map((r) => [r.host, r.type, r.value]),
@@ -233,7 +233,7 @@ describe('record sets of a server', () => {
   it('are not written over where an answer about them alone is not understood', async () => {
     const single = { ...good, name: 'www.example.com', type: 'TXT', values: ['"x"'] };
     for (const list of [[{ a_field: 'of next year' }], [null, single]]) {
-      const vendor = vendorOf(plainSets(list as Api[], plain));
+      const vendor = vendorOf(await plainSets(list as Api[], plain));
       const [outcome] = await vendor.apply(zone, [{ op: 'create', after: www('192.0.2.9') }]);
       assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
       assert.equal(vendor.writes, 0);
@@ -242,13 +242,13 @@ describe('record sets of a server', () => {
 
   it('are told apart by what is cut from their texts', async () => {
     const long = (end: string) => odd('long', { ttl: 'x', values: ['y'.repeat(20_000) + end] });
-    const shown = await recordsIn(plainSets([long('1'), long('2')], plain), zone.name);
+    const shown = await recordsIn(await plainSets([long('1'), long('2')], plain), zone.name);
     assert.equal(new Set(shown.map((r) => r.remoteId)).size, 2);
   });
 
   it('cut what is not understood to what a column takes', async () => {
     const [shown] = await recordsIn(
-      plainSets([odd('long', { ttl: 'x', values: ['y'.repeat(99_999)] })], plain),
+      await plainSets([odd('long', { ttl: 'x', values: ['y'.repeat(99_999)] })], plain),
       zone.name,
     );
     assert.ok(shown && shown.value.length <= 16_000 && shown.readOnly);
@@ -256,7 +256,7 @@ describe('record sets of a server', () => {
 });
 
 describe('records of a list', () => {
-  it('are shown where one of them is not understood, which is shown as it is', () => {
+  it('are shown where one of them is not understood, which is shown as it is', async () => {
     const list = [
       { id: 1, name: 'a', type: 'A', content: '192.0.2.1' },
       { id: 2, name: 'b', type: 'A', content: { v4: '192.0.2.2' } },
@@ -268,7 +268,7 @@ describe('records of a list', () => {
       return { ...www('192.0.2.1'), host, type, value: `${r.content}`, remoteId: `${id}`, readOnly: false };
     };
     assert.deepEqual(
-      readEach(list, zone.name, read).map((r) => [r.remoteId, r.host, r.type, r.value, r.readOnly]),
+      (await readEach(list, zone.name, read)).map((r) => [r.remoteId, r.host, r.type, r.value, r.readOnly]),
       [
         ['1', 'a', 'A', '192.0.2.1', false],
         ['2', 'b', 'A', JSON.stringify(list[1]), true],
@@ -276,19 +276,19 @@ describe('records of a list', () => {
       ],
     );
     for (const cut of [undefined, null, {}, 'x'])
-      assert.throws(() => readEach(cut as unknown as typeof list, zone.name, read), { kind: 'unavailable' });
+      await assert.rejects(readEach(cut as unknown as typeof list, zone.name, read), { kind: 'unavailable' });
     const strange = [null, {}, 'text', 7, ['list'], { name: 'd', type: 'A', content: '192.0.2.4' }];
     const typeOf = ({ type }: (typeof list)[number]) => type.toUpperCase();
-    const shown = readEach([...strange, ...list] as typeof list, zone.name, read, typeOf);
+    const shown = await readEach([...strange, ...list] as typeof list, zone.name, read, typeOf);
     assert.deepEqual(
       shown.slice(0, strange.length).map((r) => [r.type, r.value, r.readOnly]),
       strange.map((entry, i) => [i < 5 ? 'UNKNOWN' : 'A', JSON.stringify(entry), true]),
     );
-    assert.deepEqual(shown.slice(strange.length), readEach(list, zone.name, read));
+    assert.deepEqual(shown.slice(strange.length), await readEach(list, zone.name, read));
     assert.equal(new Set(shown.map((r) => r.remoteId)).size, shown.length);
   });
 
-  it('with one id are both shown, and not written, in whatever order they are listed', () => {
+  it('with one id are both shown, and not written, in whatever order they are listed', async () => {
     type Api = { id: string; content?: string };
     const read = ({ id, content }: Api) => ({
       ...{ ...www(content as string), remoteId: id, readOnly: false },
@@ -299,7 +299,7 @@ describe('records of a list', () => {
       { id: '7', content: '192.0.2.2' },
       { id: '7' },
     ];
-    const shown = readEach(list, zone.name, read);
+    const shown = await readEach(list, zone.name, read);
     assert.deepEqual(shown.map((r) => [r.value, r.readOnly]).sort(), [
       ['192.0.2.1', true],
       ['192.0.2.2', true],
@@ -311,11 +311,11 @@ describe('records of a list', () => {
     assert.ok(shown.every((r) => r.remoteId !== '7'));
     assert.match(shown.find((r) => r.value === '192.0.2.1')?.readOnlyReason ?? '', /^Its id is that of another/);
     const ids = (all: typeof shown) => all.map((r) => `${r.value} ${r.remoteId}`).sort();
-    assert.deepEqual(ids(readEach(list.toReversed(), zone.name, read)), ids(shown));
-    assert.equal(readEach([list[1], list[1]] as Api[], zone.name, read).length, 1);
+    assert.deepEqual(ids(await readEach(list.toReversed(), zone.name, read)), ids(shown));
+    assert.equal((await readEach([list[1], list[1]] as Api[], zone.name, read)).length, 1);
   });
 
-  it('are understood where a word stands across two strings of a text', () => {
+  it('are understood where a word stands across two strings of a text', async () => {
     const entries = [
       { id: 1, content: '"v=DKIM1; p=Na" "Nmore"' },
       { id: 2, content: ['nu', 'll'] },
@@ -325,8 +325,31 @@ describe('records of a list', () => {
       ...{ ...www(texts[id - 1] as string, 'TXT'), remoteId: `${id}`, readOnly: false },
     });
     assert.deepEqual(
-      readEach(entries, zone.name, read).map((r) => [r.value, r.readOnly]),
+      (await readEach(entries, zone.name, read)).map((r) => [r.value, r.readOnly]),
       texts.map((text) => [text, false]),
     );
+  });
+
+  it('leave others their turns while a long one is read, as record sets do', async () => {
+    const list = Array.from({ length: 50_000 }, (_, i) => ({ id: i, name: `h${i}` }));
+    const read = ({ id, name }: (typeof list)[number]) => ({
+      ...{ ...www('192.0.2.1'), host: name, remoteId: `${id}`, readOnly: false },
+    });
+    const plain = ({ name }: (typeof list)[number]) => ({
+      ...{ name: `${name}.example.com`, type: 'A', ttl: 60, values: [{ rdata: '192.0.2.1' }] },
+    });
+    const others = async (reading: Promise<unknown[]>) => {
+      let [turns, running] = [0, true];
+      const count = () => {
+        turns++;
+        if (running) setImmediate(count);
+      };
+      count();
+      assert.equal((await reading).length, list.length);
+      running = false;
+      return turns;
+    };
+    assert.ok((await others(readEach(list, zone.name, read))) > 5);
+    assert.ok((await others(plainSets(list, plain))) > 5);
   });
 });

@@ -1,4 +1,6 @@
-import { XMLBuilder, XMLParser } from 'fast-xml-parser';
+import { createRequire } from 'node:module';
+import type { XMLBuilder, XMLParser } from 'fast-xml-parser';
+import { parseJson } from '../../../platform/common/json-weight.js';
 import { clipped } from './errors.js';
 
 /** In what form answers come; requests say it by the option that their body is given in. */
@@ -19,7 +21,8 @@ export interface RequestBody {
 export function encode({ json, form, xml, text }: RequestBody): { body?: string; type?: string } {
   if (json !== undefined) return { body: JSON.stringify(json), type: 'application/json' };
   if (form) return { body: parameters(form).toString(), type: 'application/x-www-form-urlencoded' };
-  if (xml) return { body: `<?xml version="1.0" encoding="UTF-8"?>${builder.build(xml)}`, type: 'application/xml' };
+  if (xml)
+    return { body: `<?xml version="1.0" encoding="UTF-8"?>${xmlTools().builder.build(xml)}`, type: 'application/xml' };
   return text === undefined ? {} : { body: text, type: 'text/plain; charset=utf-8' };
 }
 
@@ -29,30 +32,38 @@ export const parameters = (all: object): URLSearchParams =>
     Object.entries(all).flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, `${value}`]])),
   );
 
-// all values stay texts: "007" is no number, and a TTL is parsed where it is known to be one
-const parser = new XMLParser({
-  ignoreAttributes: false,
-  attributeNamePrefix: '@',
-  parseTagValue: false,
-  parseAttributeValue: false,
-  removeNSPrefix: true,
-  htmlEntities: true,
-  ignoreDeclaration: true,
-  // blanks around the text of an element are layout, those in an attribute are content
-  trimValues: false,
-  tagValueProcessor: (_name, text) => text.trim(),
-});
-const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
+let tools: { parser: XMLParser; builder: XMLBuilder } | undefined;
+
+/** Loaded with the first document: most installations have no provider that speaks XML. */
+function xmlTools() {
+  if (tools) return tools;
+  const xml: typeof import('fast-xml-parser') = createRequire(import.meta.url)('fast-xml-parser');
+  // all values stay texts: "007" is no number, and a TTL is parsed where it is known to be one
+  const parser = new xml.XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    parseTagValue: false,
+    parseAttributeValue: false,
+    removeNSPrefix: true,
+    htmlEntities: true,
+    ignoreDeclaration: true,
+    // blanks around the text of an element are layout, those in an attribute are content
+    trimValues: false,
+    tagValueProcessor: (_name, text) => text.trim(),
+  });
+  tools = { parser, builder: new xml.XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' }) };
+  return tools;
+}
 
 /**
  * An answer's document; undefined when it is empty. Of XML: elements by name, several of one name as a list (see
  * `listOf`), attributes with `@` before their name, all values as text.
- * @throws Error for one that is cut or of another form
+ * @throws Error for one that is cut, of another form, or nested too deeply
  */
 export function decode(text: string, form: Form): unknown {
   if (form === 'text') return text;
   if (text === '') return undefined;
-  return form === 'json' ? JSON.parse(text) : parser.parse(text, true);
+  return form === 'json' ? parseJson(text) : xmlTools().parser.parse(text, true);
 }
 
 /** Elements of one name in a document of XML, be there none, one or several. */

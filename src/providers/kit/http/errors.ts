@@ -10,11 +10,16 @@ export {
   storable,
 } from '../../../platform/outbound/outbound-error.js';
 
-/** Any failure as a ProviderError; what is not one is a defect of an adapter and counts as "unavailable". */
-export const asProviderError = (error: unknown): OutboundError =>
-  error instanceof OutboundError
-    ? error
-    : new OutboundError('unavailable', error instanceof Error ? error.message : String(error));
+/**
+ * Any failure as a ProviderError; what is not one counts as "unavailable". A TypeError of the language is as a rule an
+ * answer with a part of another form, such as null for a zone.
+ */
+export function asProviderError(error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  const isForm = error instanceof TypeError && !('code' in error);
+  return new OutboundError('unavailable', isForm ? `The provider's answer is of another form: ${words}` : words);
+}
 
 /** The error for a successful answer that lacks a required part. */
 export const cutShort = (what: string): OutboundError =>

@@ -1,14 +1,19 @@
 import type { Dispatcher } from 'undici';
 import { sleep, timeMs } from '../../../platform/common/clock.js';
 import { LEAST_MS, requestDeadline } from '../../../platform/common/deadline.js';
-import { turn } from '../../../platform/common/turns.js';
+import { due, turn } from '../../../platform/common/turns.js';
 import { request } from '../../../platform/outbound/agent.js';
-import { readBody } from '../../../platform/outbound/body.js';
+import { readChunks } from '../../../platform/outbound/body.js';
 import { retryAfter } from '../../../platform/outbound/retry-after.js';
 import { decode, encode, FOREIGN_CHARACTERS, type Form, parameters, plainWords, type RequestBody } from './body.js';
 import { assertHeld, atMost, currentContext, currentDeadline, type Tries } from './deadline-context.js';
+import { entriesOf } from './entries.js';
 import { clipped, connectionWords, kindOf, type Late, NotBegun, ProviderError } from './errors.js';
+import { currentList, MOST_ENTRIES } from './list-size.js';
 import { againAt, type RateLimiter } from './rate-limiter.js';
+
+/** Entries of an answer that are handed on at once. */
+const ENTRIES = 1000;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -73,6 +78,8 @@ export interface CallOptions extends RequestBody {
   reads?: boolean;
   /** statuses that mean "busy", besides 429, 502, 503 and 504 */
   busy?: readonly number[];
+  /** the answer is handed out as it came, and not looked at */
+  octets?: boolean;
 }
 
 export interface HttpAnswer<T> {
@@ -136,6 +143,28 @@ export class Http {
     return (await this.exchange<T>(method, path, options)).body;
   }
 
+  /**
+   * The entries of one list in the object that a GET answers in JSON, in pieces: of a long answer just its octets are
+   * kept. It is known to be whole with the last piece alone. @throws ProviderError, also for a list that is too long
+   */
+  async *entries<T>(path: string, list: string, options: CallOptions = {}): AsyncGenerator<T[]> {
+    const { body, headers } = await this.exchange<Uint8Array[]>('GET', path, { ...options, octets: true });
+    let count = 0;
+    try {
+      for (const entries of entriesOf<T>(body, list)) {
+        count += entries.length;
+        if (count > MOST_ENTRIES)
+          throw new ProviderError('unavailable', `The provider's answer has more than ${MOST_ENTRIES} ${list}`, false);
+        for (let i = 0; i < entries.length; i += ENTRIES) {
+          if (due()) await turn();
+          yield entries.slice(i, i + ENTRIES);
+        }
+      }
+    } catch (error) {
+      throw error instanceof SyntaxError ? new ProviderError('unavailable', this.unreadable(headers), false) : error;
+    }
+  }
+
   /** Like `call`, with status and headers, for vendors that page by header. @throws ProviderError */
   async exchange<T>(method: Method, path: string, options: CallOptions = {}): Promise<HttpAnswer<T>> {
     const call = new Call(method, path, options, this.options);
@@ -150,7 +179,7 @@ export class Http {
       const success = await this.success<T>(call, answer);
       if (success) return success;
       const failure = this.failure(call, answer);
-      if (!call.renewed && this.options.renews?.(answer.status, this.body(answer.text), call.headers))
+      if (!call.renewed && this.options.renews?.(answer.status, this.body(this.text(answer)), call.headers))
         call.renewed = true;
       else await this.waitAfterFailure(call, answer, failure);
     }
@@ -193,17 +222,26 @@ export class Http {
   }
 
   /** What a successful call answers; null of a failure. @throws ProviderError where it cannot be read */
-  private async success<T>(call: Call, { status, headers, text }: Received): Promise<HttpAnswer<T> | null> {
+  private async success<T>(call: Call, answer: Received): Promise<HttpAnswer<T> | null> {
+    const { status, headers, octets } = answer;
     if (status < 200 || status >= 300) return null;
-    // reading a long answer and what is made of it are two pieces of work
-    if (text.length > LONG) await turn();
-    const body = this.parse<T>(call, text, headers);
-    if (text.length > LONG) await turn();
-    if (this.options.failed?.(body)) return null;
+    call.list?.add(octets.reduce((sum, { length }) => sum + length, 0));
+    const body = call.options.octets ? (octets as T) : await this.decoded<T>(call, answer);
+    if (!call.options.octets && this.options.failed?.(body)) return null;
     call.asker.heard(false);
     if (call.doing && !call.reads) call.doing.written = true;
     if (call.tries) call.tries.written = true;
     return { status, headers, body };
+  }
+
+  /** What an answer says. @throws ProviderError where it cannot be read */
+  private async decoded<T>(call: Call, answer: Received): Promise<T> {
+    const text = this.text(answer);
+    // reading a long answer and what is made of it are two pieces of work
+    if (text.length > LONG) await turn();
+    const body = this.parse<T>(call, text, answer.headers);
+    if (text.length > LONG) await turn();
+    return body;
   }
 
   /** Waits until a call that failed may be tried once more. @throws ProviderError its failure, where it may not */
@@ -246,14 +284,19 @@ export class Http {
 
   /** @param begin is told right before the first octet goes out, over a connection that is there; it may throw */
   private async send(prepared: OutgoingRequest, timeoutMs: number, begin: () => void): Promise<Received> {
-    const { sign, dispatcher, charset } = this.options;
+    const { sign, dispatcher } = this.options;
     const { url, method, headers, body } = sign ? sign(prepared) : prepared;
     const signal = AbortSignal.timeout(timeoutMs);
     const told = dispatcher.compose((dispatch) => (more, handler) => dispatch(more, telling(handler, begin)));
     const answer = await request(url, { method, headers, body: body ?? null, signal, dispatcher: told });
-    const bytes = await readBody(answer.body, MAX_BODY_MIB);
-    const text = charset ? new TextDecoder(charset).decode(bytes) : bytes.toString('utf8');
-    return { status: answer.statusCode, headers: answer.headers, text };
+    const octets = await readChunks(answer.body, MAX_BODY_MIB);
+    return { status: answer.statusCode, headers: answer.headers, octets };
+  }
+
+  private text({ octets }: Received): string {
+    const { charset } = this.options;
+    const bytes = Buffer.concat(octets);
+    return charset ? new TextDecoder(charset).decode(bytes) : bytes.toString('utf8');
   }
 
   /** Takes out what a request itself is authorised by as well: a token that was fetched is no credential. */
@@ -264,15 +307,18 @@ export class Http {
   }
 
   private parse<T>(call: Call, text: string, headers: Received['headers']): T {
-    const { answers = 'json', redact } = this.options;
     try {
-      return decode(text, answers) as T;
+      return decode(text, this.options.answers ?? 'json') as T;
     } catch {
-      const type = clipped(redact(String(headers['content-type'] ?? 'no content type')), FOREIGN_CHARACTERS);
-      const words = `The provider's answer was cut off or is not ${answers.toUpperCase()} (${type})`;
       if (!call.reads) call.doubt(true);
-      throw new ProviderError('unavailable', words, !call.reads).lateBy(call.late);
+      throw new ProviderError('unavailable', this.unreadable(headers), !call.reads).lateBy(call.late);
     }
+  }
+
+  private unreadable(headers: Received['headers']): string {
+    const { answers = 'json', redact } = this.options;
+    const type = clipped(redact(String(headers['content-type'] ?? 'no content type')), FOREIGN_CHARACTERS);
+    return `The provider's answer was cut off or is not ${answers.toUpperCase()} (${type})`;
   }
 
   private body(text: string): unknown {
@@ -284,8 +330,10 @@ export class Http {
     }
   }
 
-  private failure(call: Call, { status, text }: Received): ProviderError {
+  private failure(call: Call, answer: Received): ProviderError {
     const { reads, redact } = call;
+    const { status } = answer;
+    const text = this.text(answer);
     const body = this.body(text);
     const kind = this.options.errorKind?.(status, body) ?? kindOf(status);
     // a vendor that says a refusal by such a status has done nothing
@@ -301,6 +349,7 @@ export class Http {
 class Call {
   // taken here: the limiter may run the call in the context of another one
   readonly doing = currentContext();
+  readonly list = currentList();
   readonly deadline = currentDeadline();
   readonly asker = requestDeadline();
   /** of a write that is repeated from a new read alone */
@@ -370,7 +419,7 @@ class Call {
 interface Received {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
-  text: string;
+  octets: Uint8Array[];
 }
 
 const backoff = (attempt: number): number => 100 * 2 ** attempt + Math.random() * 100;

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { due, turn } from '../../../platform/common/turns.js';
 import { ProviderError } from './errors.js';
+import { asOneList, assertFew } from './list-size.js';
 
 /**
  * One page of a list. What a vendor does not give is left out; but `total` or `next` is required, unless the end is
@@ -49,8 +51,8 @@ const cut = () =>
  * still be missed until the next synchronisation.
  * @param perPage page size that was asked for: a vendor that gives neither `total` nor `next` has a next page after a
  * full one. Left out: an answer that gives neither counts as cut, since the end of the list is unknown
- * @throws ProviderError `unavailable` when a page is missing, the list is shorter than announced, keeps changing, or
- * does not end
+ * @throws ProviderError `unavailable` when a page is missing, the list is shorter or longer than announced, keeps
+ * changing, or does not end
  */
 export async function allPages<T>(
   idOf: (entry: T) => string | number,
@@ -58,7 +60,7 @@ export async function allPages<T>(
   perPage?: number,
 ): Promise<T[]> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const all = await once(keyBy(idOf), read, perPage, attempt === ATTEMPTS);
+    const all = await asOneList(() => once(keyBy(idOf), read, perPage, attempt === ATTEMPTS));
     if (all) return all;
   }
   throw new ProviderError('unavailable', "The provider's list kept changing while it was read; try again", false);
@@ -93,8 +95,9 @@ async function once<T>(
     const entries = entriesOf(page, perPage);
     const { total, next } = page;
     first ??= page;
-    const added = addAll(all, entries, idOf, last);
-    if (total !== first.total || !added) return null;
+    const added = await addAll(all, entries, idOf, last);
+    assertFew(all.size);
+    if (total !== first.total || !added || announcesLess(page, first, all.size, last)) return null;
     repeated += added.repeated;
     const { offset } = at;
     at.offset += entries.length;
@@ -115,19 +118,32 @@ function entriesOf<T>({ entries, total, count, next }: Page<T>, perPage: number 
   return entries;
 }
 
+/**
+ * Whether fewer entries are announced than there are, where that alone would say that the list ends: a page that is
+ * shorter than the first one says it, too.
+ * @throws ProviderError when it is so each time
+ */
+function announcesLess<T>({ entries, total, next }: Page<T>, first: Page<T>, known: number, last: boolean): boolean {
+  const isShorter = (entries?.length ?? 0) < (first.entries?.length ?? 0);
+  if (total === undefined || next !== undefined || known <= total || isShorter) return false;
+  if (last) throw new ProviderError('unavailable', `The provider announces ${total} entries and lists more`, false);
+  return true;
+}
+
 /** A page without entries that names the next one; another without new ones was pushed back by what was added. */
 const isGap = ({ entries, next }: Page<unknown>): boolean => entries?.length === 0 && Boolean(next);
 
 /** @returns how many are new, and how many the page repeats itself; null where one of an earlier page is another now */
-function addAll<T>(
+async function addAll<T>(
   all: Map<string | number, T>,
   entries: readonly T[],
   idOf: (entry: T) => string | number,
   last: boolean,
-): { fresh: number; repeated: number } | null {
+): Promise<{ fresh: number; repeated: number } | null> {
   const known = all.size;
   const here = new Set<string | number>();
   for (const entry of entries) {
+    if (due()) await turn();
     const id = idOf(entry);
     const isOther = all.has(id) && !isDeepStrictEqual(all.get(id), entry);
     if (isOther && !here.has(id) && !last) return null;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { relativeName } from '../../../dns/names.js';
+import { fullName, relativeName } from '../../../dns/names.js';
 import { DEFAULT_TTL, fromRdata, isKnownType, MANAGED_TYPES, type RemoteRecord } from '../../../dns/record.js';
-import { due, turn } from '../../../platform/common/turns.js';
+import { due, sifted, turn } from '../../../platform/common/turns.js';
 import type { RemoteZone } from '../../provider.js';
 import { cutShort, neededList } from '../http/errors.js';
 import { isSound, placeOf, rawText, textOf, unreadable } from '../values/unreadable.js';
@@ -42,23 +42,31 @@ interface PlainValue {
 }
 
 /**
- * The record sets of an answer. One without values is not understood, unless it says why it is only shown: what it
- * holds would be written over.
+ * The record sets of an answer, those of a long one made in turns. One without values is not understood, unless it says
+ * why it is only shown: what it holds would be written over.
  * @throws ProviderError `unavailable` when it holds no list of entries
  */
-export function plainSets<T>(list: readonly T[] | undefined, plain: (set: T) => PlainSet): PlainSet[] {
-  return neededList(list, 'record sets').map((entry) => {
-    try {
-      const set = plain(entry);
-      const isPlaced = [set.name, set.type].every((text) => isSound(text, entry));
-      if (isPlaced && Number.isInteger(set.ttl) && (set.values.length > 0 || set.readOnly !== undefined))
-        return { ...set, values: set.values.map((value) => readable(value, entry)) };
-      if (isPlaced && set.name && set.type) return unread(entry, set);
-    } catch {
-      // a part is missing, or of another form
-    }
-    return unread(entry);
-  });
+export async function plainSets<T>(list: readonly T[] | undefined, plain: (set: T) => PlainSet): Promise<PlainSet[]> {
+  const sets: PlainSet[] = [];
+  for (const entry of neededList(list, 'record sets')) {
+    if (due()) await turn();
+    sets.push(plainSet(entry, plain));
+  }
+  return sets;
+}
+
+/** One of them. */
+export function plainSet<T>(entry: T, plain: (set: T) => PlainSet): PlainSet {
+  try {
+    const set = plain(entry);
+    const isPlaced = [set.name, set.type].every((text) => isSound(text, entry));
+    if (isPlaced && Number.isInteger(set.ttl) && (set.values.length > 0 || set.readOnly !== undefined))
+      return { ...set, values: set.values.map((value) => readable(value, entry)) };
+    if (isPlaced && set.name && set.type) return unread(entry, set);
+  } catch {
+    // a part is missing, or of another form
+  }
+  return unread(entry);
 }
 
 const unread = (entry: unknown, { name, type, line }: Partial<PlainSet> = {}): PlainSet => ({
@@ -73,11 +81,22 @@ const readable = (value: PlainValue, entry: unknown): PlainValue =>
 const provesZone = ({ type, values }: PlainSet): boolean =>
   type === 'SOA' && values.length > 0 && values.every(({ unread }) => !unread);
 
+const isSoaOf = (zone: string) => (set: PlainSet) => provesZone(set) && relativeName(set.name, zone) === '@';
+
 /** All sets of a zone, which has a SOA. @throws ProviderError without it: what is missing would be written away */
 export function withSoa(sets: PlainSet[], zone: string): PlainSet[] {
-  const isSoa = (set: PlainSet) => provesZone(set) && relativeName(set.name, zone) === '@';
-  if (!sets.some(isSoa)) throw cutShort('SOA');
+  if (!sets.some(isSoaOf(zone))) throw cutShort('SOA');
   return sets;
+}
+
+/** The same in pieces, no set being in two of them: it is known with the last one alone. @throws ProviderError */
+export async function* withSoaInPieces(pieces: AsyncIterable<PlainSet[]>, zone: string): AsyncGenerator<PlainSet[]> {
+  let isWhole = false;
+  for await (const sets of pieces) {
+    isWhole ||= sets.some(isSoaOf(zone));
+    yield sets;
+  }
+  if (!isWhole) throw cutShort('SOA');
 }
 
 interface Member {
@@ -180,6 +199,14 @@ export async function recordsIn(sets: Iterable<PlainSet>, zone: string): Promise
   return [...records, ...others];
 }
 
+/** The same of sets that come in pieces, no set being in two of them. */
+export async function* recordsInPieces(
+  pieces: AsyncIterable<PlainSet[]>,
+  zone: string,
+): AsyncGenerator<RemoteRecord[]> {
+  for await (const sets of pieces) yield await recordsIn(sets, zone);
+}
+
 /** The entries that are not understood; those of types that the server maintains are never shown. */
 const unreadIn = (sets: readonly PlainSet[], zone: string): RemoteRecord[] =>
   sets.flatMap((set) => {
@@ -229,7 +256,10 @@ export async function setsAt(
   }
   const near = whole || !isList ? others : others.filter((set) => hasPlace(set, zone));
   const found: RecordSet[] = [];
-  for (const key of keys) found.push(await setAt(key, wanted.get(keyText(key)) ?? [], near, zone));
+  for (const key of keys) {
+    if (due()) await turn();
+    found.push(await setAt(key, wanted.get(keyText(key)) ?? [], near, zone));
+  }
   return found;
 }
 
@@ -290,14 +320,18 @@ const SETS_PER_CALL = 500;
 /** More names are never asked for one by one. */
 const MANY_NAMES = 10;
 
+/** Whether the entry of this name can be left out before more is made of it; asked once for each entry. */
+export type IsFar = (name: unknown) => boolean;
+
 /**
  * Reads some names of a zone, one call each, or the whole zone in one: what is less work for the server by the size
  * that the zone had when it was read last. One name is always asked for alone.
  * @param some the sets at the names of the keys; null when this server cannot tell
+ * @param whole all sets of the zone, in pieces, but for those that it leaves out as far
  */
 export function leastWork(
   some: (zone: RemoteZone, keys: SetKey[]) => Promise<PlainSet[] | null>,
-  whole: (zone: RemoteZone) => Promise<PlainSet[]>,
+  whole: (zone: RemoteZone, isFar: IsFar) => AsyncIterable<PlainSet[]>,
 ) {
   const sizes = new Map<string, number>();
   return async (zone: RemoteZone, keys: SetKey[]): Promise<PlainSet[]> => {
@@ -305,10 +339,46 @@ export function leastWork(
     const few = names <= 1 || (names <= MANY_NAMES && names * SETS_PER_CALL < (sizes.get(zone.id) ?? 0));
     const found = few ? await some(zone, keys) : null;
     if (found) return found;
-    const all = await whole(zone);
-    sizes.set(zone.id, all.length);
-    return all;
+    const { near, size } = await nearTo(new Set(keys.map(({ host }) => host)), whole, zone);
+    sizes.set(zone.id, size);
+    return near;
   };
+}
+
+/** Of all sets of a zone those at some names, with what is not understood, and how many there are in all. */
+async function nearTo(hosts: ReadonlySet<string>, whole: Parameters<typeof leastWork>[1], zone: RemoteZone) {
+  const near: PlainSet[] = [];
+  let [size, isList] = [0, false];
+  const isOther = otherThan(hosts, zone.name);
+  let far: string | null = null;
+  const isFar = (name: unknown) => {
+    if (!isOther(name)) return false;
+    far = name;
+    size++;
+    return true;
+  };
+  const isNear = (set: PlainSet) => {
+    const isElsewhere = set.entry === undefined && !hosts.has(relativeName(set.name, zone.name) ?? '');
+    // one set of another name says to `setsAt` that there are such
+    const isFirst = isElsewhere && !isList;
+    isList ||= isElsewhere;
+    return !isElsewhere || isFirst;
+  };
+  for await (const sets of whole(zone, isFar)) {
+    size += sets.length;
+    near.push(...(await sifted(sets, isNear)));
+  }
+  // the same of those that were left out
+  if (far !== null) near.push({ name: far, type: '', ttl: DEFAULT_TTL, values: [] });
+  return { near, size };
+}
+
+/** Tells names below the apex, in lower case and with a final dot, that are none of some hosts; not all others. */
+function otherThan(hosts: ReadonlySet<string>, zone: string) {
+  const names = new Set([...hosts].map((host) => `${fullName(host, zone)}.`));
+  const below = `.${zone}.`;
+  return (name: unknown): name is string =>
+    typeof name === 'string' && name.endsWith(below) && !names.has(name) && /^[!-@[-~]+$/.test(name);
 }
 
 /** ms after which it is proved anew that the search of a server can, or cannot, see a zone */

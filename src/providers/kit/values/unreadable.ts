@@ -1,6 +1,7 @@
 import { relativeName, toAscii } from '../../../dns/names.js';
 import { DEFAULT_TTL, type RemoteRecord, ROOM } from '../../../dns/record.js';
 import { sha256 } from '../../../platform/common/hash.js';
+import { due, turn } from '../../../platform/common/turns.js';
 import { clipped, neededList, storable } from '../http/errors.js';
 import { apart } from '../records/twins.js';
 
@@ -77,27 +78,34 @@ export function isSound(text: unknown, entry: unknown): text is string {
 }
 
 /**
- * The records of a list. An entry that cannot be read as one is shown as it is, and takes no other with it: null, too,
- * since something stands there that nobody understands. Two entries with one id are shown, and not written.
+ * The records of a list, of a long one in turns. An entry that cannot be read as one is shown as it is, and takes no
+ * other with it: null, too, since something stands there that nobody understands. Two entries with one id are shown,
+ * and not written.
  * @param read null for what is none of the service's
  * @param typeOf the type of an entry that says it by other words than all
  * @throws ProviderError when there is no list: the answer is cut
  */
-export function readEach<T>(
+export async function readEach<T>(
   list: readonly T[],
   zone: string,
   read: (entry: T, zone: string) => RemoteRecord | null,
   typeOf?: (entry: T) => string,
-): RemoteRecord[] {
-  const held = neededList(list, 'records').flatMap((own) => {
+): Promise<RemoteRecord[]> {
+  const held: { own: T; record: RemoteRecord }[] = [];
+  for (const own of neededList(list, 'records')) {
+    if (due()) await turn();
     const record = tried(() => read(own, zone));
-    if (record === null) return [];
-    if (record && isWhole(record, own)) return { own, record };
-    const shown = unreadable(own, zone);
-    const type = tried(() => typeOf?.(own));
-    return { own, record: isSound(type, own) ? { ...shown, type } : shown };
-  });
+    if (record === null) continue;
+    held.push({ own, record: record && isWhole(record, own) ? record : shownAs(own, zone, typeOf) });
+  }
   return apart(held, 'Its id is that of another record, too');
+}
+
+/** An entry that is not understood, of the type that it says by other words than all. */
+function shownAs<T>(entry: T, zone: string, typeOf: ((entry: T) => string) | undefined): RemoteRecord {
+  const shown = unreadable(entry, zone);
+  const type = tried(() => typeOf?.(entry));
+  return isSound(type, entry) ? { ...shown, type } : shown;
 }
 
 /** What is read of an entry; nothing where a part of it is missing, or of another form. */

@@ -4,7 +4,7 @@ import { due, turn } from '../../../platform/common/turns.js';
 import type { DnsProvider, RemoteZone } from '../../provider.js';
 import { asProviderError } from '../http/errors.js';
 import { fromRrsets, type RrsetVerbs } from '../rrsets/from-rrsets.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../rrsets/plain-sets.js';
+import { type PlainSet, plainSet, plainSets, recordsIn, setsAt } from '../rrsets/plain-sets.js';
 import { keyText, type RecordSet, type SetKey, type SetMember } from '../rrsets/record-set.js';
 
 /** One record as name servers hold it; the parts are those of `PlainSet`. */
@@ -53,9 +53,10 @@ const ids = (set: RecordSet | undefined): string =>
 export function fromZone<E, Z extends { entries: readonly E[] }>(
   verbs: ZoneVerbs<E, Z>,
 ): Pick<DnsProvider, 'listRecords' | 'apply'> {
-  const setsOf = ({ entries }: Z, zone: RemoteZone): PlainSet[] =>
+  const setsOf = ({ entries }: Z, zone: RemoteZone): Promise<PlainSet[]> =>
     plainSets(entries, (entry) => asSet(verbs.plain(entry, zone), entry));
-  const at = (keys: readonly SetKey[], read: Z, zone: RemoteZone) => setsAt(keys, setsOf(read, zone), zone.name, true);
+  const at = async (keys: readonly SetKey[], read: Z, zone: RemoteZone) =>
+    setsAt(keys, await setsOf(read, zone), zone.name, true);
 
   /** For one list of changes: what is written is made of what its sets were read from. */
   function once(): RrsetVerbs {
@@ -81,7 +82,7 @@ export function fromZone<E, Z extends { entries: readonly E[] }>(
   }
 
   return {
-    listRecords: async (zone) => recordsIn(setsOf(await verbs.readZone(zone), zone), zone.name),
+    listRecords: async (zone) => recordsIn(await setsOf(await verbs.readZone(zone), zone), zone.name),
     apply: (zone, changes, options) => fromRrsets(once())(zone, changes, options),
   };
 }
@@ -96,7 +97,7 @@ async function edited<E>(
 ): Promise<E[]> {
   const keys = new Set(sets.map(keyText));
   const touched = (entry: E) => {
-    const [{ name, type, entry: unread }] = plainSets([entry], (one) => asSet(verbs.plain(one, zone))) as [PlainSet];
+    const { name, type, entry: unread } = plainSet(entry, (one) => asSet(verbs.plain(one, zone)));
     const host = relativeName(name, zone.name);
     // of a set with a part that is not understood nothing is written
     return unread === undefined && host !== null && keys.has(keyText({ host, type }));
