@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { type Caller, type Principal, Role, signedIn } from '../access/access.js';
 import { type Maker, makerOf } from '../access/maker.js';
 import { AuditService } from '../audit/audit.service.js';
-import { now } from '../platform/common/clock.js';
+import { now, timeMs } from '../platform/common/clock.js';
 import { allOf, errors, fieldErrorsOf } from '../platform/common/errors.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
 import { assertUnchanged, same } from '../platform/common/read-only.js';
@@ -235,7 +235,7 @@ export class AccountsService implements OnModuleInit {
   /** The synchronisation that was due will be done; the next one comes after the account's interval. */
   async syncPlanned(id: number): Promise<void> {
     const minutes = await this.accounts.syncInterval(id);
-    await this.accounts.planSync(id, now(minutes * 60_000));
+    await this.accounts.planSync(id, nextSync(id, minutes * 60_000, timeMs()));
   }
 
   /** A synchronisation came to its end. @param error what went wrong on the way */
@@ -282,3 +282,17 @@ export class AccountsService implements OnModuleInit {
 }
 
 const target = (account: Pick<AccountView, 'id' | 'name'>) => ({ type: 'account', id: account.id, name: account.name });
+
+/** Multiples of it, taken modulo 1, are far apart: the golden ratio. */
+const APART = 0.618033988749895;
+
+/**
+ * When an account is synchronised next, half an interval from now at the earliest. Each one has a moment of its own in
+ * the interval, so that those that were added together, or have waited together for a start, are spread over it.
+ * @param interval ms; 0: it is not any more
+ */
+export function nextSync(id: number, interval: number, at: number): string {
+  const moment = ((id * APART) % 1) * interval;
+  const rounds = interval && Math.ceil((at + interval / 2 - moment) / interval);
+  return new Date(interval ? rounds * interval + moment : at).toISOString();
+}

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { withoutDeadline } from '../platform/common/deadline.js';
 import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import { AuditLogsRepository, type LinkedEntry } from './audit-logs.repository.js';
@@ -40,10 +41,13 @@ export class AuditLinker {
   /** Links soon. Call it after a commit; what a crash leaves is linked by the job. */
   wake(): void {
     if (this.stopped) return;
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      void this.linkIfPossible();
-    }, SOON_MS).unref();
+    // of no request: it links what others wrote meanwhile, too
+    this.timer ??= withoutDeadline(() =>
+      setTimeout(() => {
+        this.timer = undefined;
+        void this.linkIfPossible();
+      }, SOON_MS).unref(),
+    );
   }
 
   /** Links all that is committed when it is called. */

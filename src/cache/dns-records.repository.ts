@@ -25,6 +25,12 @@ const END = ['expires_at', 'end_maker_id', 'end_maker_token_id', 'end_hold_reaso
 const COLUMNS = ['domain_id', ...FOLLOWING, 'read_only_reason', 'remark', ...END, 'updated_at', 'created_at'] as const;
 /** The columns of a cached record. */
 const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}, pending`;
+/** What nobody is shown: a list does without it, since its cells are most of what its statement costs. */
+const UNSHOWN = ['remote_id', 'extra', 'end_maker_id', 'end_maker_token_id'] as const;
+const SHOWN_COLUMNS = `id, ${COLUMNS.filter((column) => !UNSHOWN.some((one) => one === column)).join(', ')}, pending`;
+
+/** What is compared with the provider, or part of versions. */
+const FOLLOWED = `id, remark, expires_at, read_only_reason, ${FOLLOWING.join(', ')}`;
 
 /** A cached record as stored, with its booleans as booleans. */
 export interface StoredRecord extends CacheRow {
@@ -36,8 +42,17 @@ export interface StoredRecord extends CacheRow {
   pending: boolean;
 }
 
+/** The same as far as it is shown. */
+export type ShownRecord = Omit<StoredRecord, (typeof UNSHOWN)[number]>;
+
 /** A row as far as it is counted. */
 export type Counted = { id: number; type: string; remote_id: string | null };
+
+/** A row, and what it is ordered by. */
+export type PlacedRecord = { id: number; place: string | number };
+
+/** The id where rows are not to be read in its order. */
+const UNINDEXED_ID = 'COALESCE(id, 0)';
 
 /** Some of the records of a list: `where` with its values, `order` with the id as tie-break. */
 export interface Listed {
@@ -45,6 +60,9 @@ export interface Listed {
   values: readonly SqlValue[];
   order: string;
 }
+
+/** In which rows follow each other. */
+export type Direction = 'ASC' | 'DESC';
 
 /** ids that one statement names */
 const CHUNK = 200;
@@ -55,11 +73,18 @@ const PAGE = 2000;
 const ORDERED = 250;
 
 /** One row of a raw query; booleans are 0/1 on SQLite and MariaDB. */
-function stored(row: StoredRecord): StoredRecord {
+function stored<T extends ShownRecord>(row: T): T {
   row.proxied = Boolean(row.proxied);
   row.enabled = Boolean(row.enabled);
   row.read_only = Boolean(row.read_only);
   row.pending = Boolean(row.pending);
+  return row;
+}
+
+function followed(row: CacheRow): CacheRow {
+  row.proxied = Boolean(row.proxied);
+  row.enabled = Boolean(row.enabled);
+  row.read_only = Boolean(row.read_only);
   return row;
 }
 
@@ -130,19 +155,40 @@ export class DnsRecordsRepository {
 
   /** All rows of a domain with what is compared with the provider, or part of versions: of a large zone no more. */
   async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
-    const sql = `SELECT id, remark, expires_at, read_only_reason, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
-      ORDER BY id LIMIT ${PAGE}`;
+    const sql = `SELECT ${FOLLOWED} FROM dns_records WHERE domain_id = ? AND id > ? ORDER BY id LIMIT ${PAGE}`;
     const rows: CacheRow[] = [];
     for (;;) {
       const page = await this.db.rows<CacheRow>(sql, [domainId, rows.at(-1)?.id ?? 0], manager);
-      for (const row of page) {
-        row.proxied = Boolean(row.proxied);
-        row.enabled = Boolean(row.enabled);
-        row.read_only = Boolean(row.read_only);
-        rows.push(row);
-      }
+      for (const row of page) rows.push(followed(row));
       if (page.length < PAGE) return rows;
       await turn();
+    }
+  }
+
+  /** The same of rows with some ids, or some ids of the provider. */
+  async followingOf(
+    domainId: number,
+    column: 'id' | 'remote_id',
+    values: readonly SqlValue[],
+    manager?: EntityManager,
+  ): Promise<CacheRow[]> {
+    const rows: CacheRow[] = [];
+    await this.each(values, async (some) => {
+      const sql = `SELECT ${FOLLOWED} FROM dns_records WHERE domain_id = ? AND ${column} IN (${marks(some.length)})`;
+      for (const row of await this.db.rows<CacheRow>(sql, [domainId, ...some], manager)) rows.push(followed(row));
+      return 0;
+    });
+    return rows;
+  }
+
+  /** The ids of the rows of a domain, in pieces. */
+  async *ids(domainId: number): AsyncGenerator<number[]> {
+    const sql = `SELECT id FROM dns_records WHERE domain_id = ? AND id > ? ORDER BY id LIMIT ${PAGE}`;
+    for (let last = 0; ; ) {
+      const rows = await this.db.rows<{ id: number }>(sql, [domainId, last]);
+      yield rows.map(({ id }) => id);
+      if (rows.length < PAGE) return;
+      last = rows.at(-1)?.id ?? last;
     }
   }
 
@@ -150,19 +196,87 @@ export class DnsRecordsRepository {
    * A page of a list.
    * @param searching a keyword is looked for in an index alone, and only what it finds is read: the rows are ten times
    * as large
+   * @param within the order while searching, where it is written so that no index serves it
    */
   async page(
     { where, values, order }: Listed,
     limit: number,
     offset: number,
     searching = false,
-  ): Promise<StoredRecord[]> {
+    within = order,
+  ): Promise<ShownRecord[]> {
     const sql = searching
-      ? `SELECT ${RECORD_COLUMNS} FROM dns_records JOIN (
-            SELECT id AS found FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?) page ON found = id
+      ? `SELECT ${SHOWN_COLUMNS} FROM dns_records JOIN (
+            SELECT id AS found FROM dns_records WHERE ${where} ORDER BY ${within} LIMIT ? OFFSET ?) page ON found = id
            ORDER BY ${order}`
-      : `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
-    return (await this.db.rows<StoredRecord>(sql, [...values, limit, offset])).map(stored);
+      : `SELECT ${SHOWN_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+    return (await this.db.rows<ShownRecord>(sql, [...values, limit, offset])).map(stored);
+  }
+
+  /**
+   * The same of a list whose length is known: what lies behind the middle is read from the end, so that the last page
+   * costs what the first one does.
+   * @param bound of a list in the order of ids, an id that its first rows do not lie behind
+   */
+  async pageOf(
+    { where, values, order }: Listed,
+    total: number,
+    limit: number,
+    offset: number,
+    bound?: (many: number, direction: Direction) => Promise<number | null>,
+  ): Promise<ShownRecord[]> {
+    const isLate = offset > total / 2;
+    const take = isLate ? Math.min(limit, total - offset) : limit;
+    if (take <= 0) return [];
+    const skip = isLate ? total - offset - take : offset;
+    const way = isLate ? order.replace(/\b(ASC|DESC)\b/g, (one) => (one === 'ASC' ? 'DESC' : 'ASC')) : order;
+    const direction = way.endsWith('DESC') ? 'DESC' : 'ASC';
+    const last = await bound?.(skip + take, direction);
+    const near: [string, SqlValue[]] =
+      typeof last === 'number' ? [` AND id ${direction === 'ASC' ? '<=' : '>='} ?`, [last]] : ['', []];
+    const listed = { where: where + near[0], values: [...values, ...near[1]], order: way };
+    // PostgreSQL would read the records of all domains up to the bound, in the order of their ids
+    const within = bound ? `${UNINDEXED_ID} ${direction}` : way;
+    const rows = await this.page(listed, take, skip, bound !== undefined || skip > 0, within);
+    return isLate ? rows.reverse() : rows;
+  }
+
+  /**
+   * The first ones of a list that is looked for in an index alone, and not in its order, which might take all of it.
+   * @param last one that others, if there are any, come before
+   */
+  first({ where, values, order }: Listed, many: number, last?: PlacedRecord): Promise<PlacedRecord[]> {
+    const [, column = '', direction] = /^(\w+) (ASC|DESC)/.exec(order) ?? [];
+    if (column === 'id') {
+      const before = last ? ` AND id ${direction === 'ASC' ? '<' : '>'} ?` : '';
+      const sql = `SELECT id, id AS place FROM dns_records WHERE ${where}${before} ORDER BY ${UNINDEXED_ID} ${direction} LIMIT ?`;
+      return this.db.rows(sql, [...values, ...(last ? [last.id] : []), many]);
+    }
+    return this.db.rows(
+      `SELECT r.id, r.${column} AS place FROM (SELECT id AS found FROM dns_records WHERE ${where}) f
+         JOIN dns_records r ON r.id = f.found
+        ORDER BY ${this.db.inBytes(`COALESCE(r.${column}, '')`)} ${direction}, r.id ${direction} LIMIT ?`,
+      [...values, many],
+    );
+  }
+
+  /** The rows with these ids, as far as they are there, in this order. */
+  async shown(ids: readonly number[]): Promise<ShownRecord[]> {
+    const rows = new Map<number, ShownRecord>();
+    await this.each(ids, async (some) => {
+      const sql = `SELECT ${SHOWN_COLUMNS} FROM dns_records WHERE id IN (${marks(some.length)})`;
+      for (const row of await this.db.rows<ShownRecord>(sql, some)) rows.set(row.id, stored(row));
+      return 0;
+    });
+    return ids.flatMap((id) => rows.get(id) ?? []);
+  }
+
+  /** All records of a domain: by their ids from an index that MariaDB would leave for the ids of all domains. */
+  ofDomain(domainId: number, order: string): Listed {
+    const [, direction] = /^id (ASC|DESC)$/.exec(order) ?? [];
+    if (!direction) return { where: 'domain_id = ?', values: [domainId], order };
+    const by = `domain_id ${direction}, id ${direction}`;
+    return { where: 'domain_id >= ? AND domain_id <= ?', values: [domainId, domainId], order: by };
   }
 
   /** What a list is ordered by that is sorted by its values: their beginnings, by code points. */
@@ -194,7 +308,7 @@ export class DnsRecordsRepository {
    * How many a list has, of which a page was read: one that is not full says so, and in the order of ids only what
    * comes after it is left to count.
    */
-  async total({ where, values, order }: Listed, start: number, limit: number, page: readonly StoredRecord[]) {
+  async total({ where, values, order }: Listed, start: number, limit: number, page: readonly ShownRecord[]) {
     const last = page.at(-1);
     if (page.length < limit && (last || !start)) return start + page.length;
     if (!last || order !== 'id ASC') return this.count({ where, values });

@@ -142,6 +142,48 @@ export function distinct(remote: readonly RemoteRecord[]): readonly RemoteRecord
   return byId.size === remote.length ? remote : [...byId.values()];
 }
 
+/**
+ * Takes a list of the provider piece by piece, and keeps of it what no row of the cache says in the same way: what is
+ * left to compare by `difference`. That comes to the same, since rows and records are brought together by the
+ * provider's ids before all.
+ */
+export class Sieve {
+  /** ids of the rows that say what the provider says */
+  readonly same = new Set<number>();
+  /** by their ids, see `distinct`: as rows, which is what becomes of them where the cache is empty */
+  private readonly left = new Map<string, RowValues>();
+
+  /** @param rows those with the provider's ids of the piece */
+  take(piece: readonly RemoteRecord[], rows: readonly CacheRow[]): void {
+    const known = new Map(rows.map((row) => [row.remote_id, row]));
+    for (const record of piece) {
+      const row = known.get(record.remoteId);
+      if (row && !this.left.has(record.remoteId) && agrees(row, record)) this.same.add(row.id);
+      else this.keep(record, row && this.same.delete(row.id) ? row : this.left.get(record.remoteId));
+    }
+  }
+
+  /** @param twin the same record as it was listed before */
+  private keep(record: RemoteRecord, twin: RowValues | undefined): void {
+    const isLater = twin && order(remoteOf(twin)) <= order(record);
+    this.left.set(record.remoteId, isLater ? twin : rowOf(record));
+  }
+
+  /** What is left of the list, as rows. */
+  rows(): RowValues[] {
+    return [...this.left.values()];
+  }
+}
+
+/** A record as the provider said it, of a row that was made of it. */
+export const remoteOf = (row: RowValues): RemoteRecord => ({
+  ...{ remoteId: row.remote_id ?? '', host: row.host, type: row.type, value: row.value, ttl: row.ttl, line: row.line },
+  ...{ proxied: row.proxied, priority: row.priority, weight: row.weight, enabled: row.enabled },
+  ...{ readOnly: row.read_only, extra: row.extra ?? null },
+  ...(row.read_only_reason && { readOnlyReason: row.read_only_reason }),
+  ...(row.remark !== undefined && { remark: row.remark }),
+});
+
 function group(map: Map<string, CacheRow[]>, key: string, row: CacheRow): void {
   const list = map.get(key);
   if (list) list.push(row);
@@ -286,14 +328,17 @@ const MANY = 20;
  * The rows that a list of the provider takes away, when they are so many that the list may be wrong: more than half of
  * at least twenty. What has another value of the same name and type in its place was changed, not lost.
  * @param except hosts that the service is changing itself, or may have changed
+ * @param more rows that stay besides these
  */
 export function suspiciousLoss(
   rows: readonly CacheRow[],
   { insert, remove }: Difference,
   except: ReadonlySet<string>,
+  more = 0,
 ): { lost: CacheRow[]; of: number } | null {
   const held = rows.filter((row) => row.remote_id !== null);
-  if (held.length < MANY || remove.length <= held.length / 2) return null;
+  const of = held.length + more;
+  if (of < MANY || remove.length <= of / 2) return null;
   const place = ({ host, type }: Pick<CacheRow, 'host' | 'type'>) => `${type} ${host}`;
   const instead = new Map<string, number>();
   for (const row of insert) instead.set(place(row), (instead.get(place(row)) ?? 0) + 1);
@@ -304,5 +349,5 @@ export function suspiciousLoss(
     instead.set(place(row), others - 1);
     return others <= 0;
   });
-  return lost.length > held.length / 2 ? { lost, of: held.length } : null;
+  return lost.length > of / 2 ? { lost, of } : null;
 }

@@ -56,6 +56,21 @@ export class RecordCache {
     return this.rows.following(domainId, manager);
   }
 
+  /** The same of rows with some ids, or some ids of the provider. */
+  followingOf(
+    domainId: number,
+    column: 'id' | 'remote_id',
+    values: readonly SqlValue[],
+    manager?: EntityManager,
+  ): Promise<CacheRow[]> {
+    return this.rows.followingOf(domainId, column, values, manager);
+  }
+
+  /** The ids of the rows of a domain, in pieces. */
+  ids(domainId: number): AsyncGenerator<number[]> {
+    return this.rows.ids(domainId);
+  }
+
   /**
    * Writes what records became, and keeps the counts by what was there: a row that a synchronisation removed meanwhile
    * comes back under its id, and one that has the provider's id already, stale, gives way or becomes the record. The

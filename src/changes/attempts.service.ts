@@ -141,7 +141,7 @@ export class ChangeAttempts {
     if (moved) return moved;
     const { ifMatch } = job.options;
     if (!job.resumes) assertConditions({ ifMatch }, revisionTag(shared.revision), { revision: shared.revision });
-    const inDoubt = await this.inDoubt.isAt(shared.ids, course.replaces === 'zone' ? null : hosts);
+    const inDoubt = await this.inDoubt.isIn(shared, course.replaces === 'zone' ? null : hosts);
     if ((inDoubt || shared.stale) && !course.looked) {
       // whoever held these locks until they expired may still have writes in flight
       if (inDoubt) for (const id of shared.ids) await this.inDoubt.adoptDead(id);

@@ -246,7 +246,8 @@ export class ChangeSets {
    * @param differs whether records of it are stored otherwise now: else its revision stays @returns its revision
    */
   async touch(manager: EntityManager, domainId: number, differs: boolean): Promise<number> {
-    await (differs ? this.state.raiseRevision(domainId, manager) : this.state.hold(domainId, manager));
+    if (differs) return this.state.raiseRevision(domainId, manager);
+    await this.state.hold(domainId, manager);
     return this.state.revision(domainId, manager);
   }
 

@@ -66,14 +66,23 @@ export class Planner {
     private readonly facts: ZoneFacts,
   ) {}
 
-  /** What a list would do, judged by the cache as it is now. @throws AppError 400001, 404001 */
-  async preview(actor: Actor, domain: OpenDomain, edits: Edits, together = false): Promise<Plan> {
+  /**
+   * What a list would do, judged by the cache as it is now.
+   * @returns with the rows of all names that it touches
+   * @throws AppError 400001, 404001
+   */
+  async preview(
+    actor: Actor,
+    domain: OpenDomain,
+    edits: Edits,
+    together = false,
+  ): Promise<Plan & { rows: readonly StoredRecord[] }> {
     const request = { actor, domain, edits, connection: await this.facts.connection(domain), together };
     const { hosts, rows: known } = await this.names(request);
     let rows = known ?? (await this.cache.those(domain.id, 'host', hosts));
     for (let names = new Set(hosts); ; ) {
       const plan = await this.plan(request, rows, [], names);
-      if ('planned' in plan) return plan;
+      if ('planned' in plan) return { ...plan, rows };
       names = new Set([...names, ...plan.hosts]);
       rows = await this.cache.those(domain.id, 'host', [...names]);
     }

@@ -23,14 +23,13 @@ import {
   type Reader,
 } from './document.js';
 import { readJson } from './json.js';
-import { readOctodns } from './octodns.js';
 import { readZoneFile } from './zonefile.js';
 
-const READERS: Record<DocumentFormat, Reader> = {
+/** Without octoDNS, whose reader of YAML is loaded when such a document comes. */
+const READERS: Record<Exclude<DocumentFormat, 'octodns'>, Reader> = {
   zonefile: readZoneFile,
   csv: readCsv,
   json: readJson,
-  octodns: readOctodns,
 };
 
 /** Mistakes after which nothing more is read, so that a document of nothing else is refused soon. */
@@ -51,7 +50,8 @@ export async function parseDocument(
   { provider, ttl = DEFAULT_TTL }: { provider?: ProviderDefinition; ttl?: number } = {},
 ): Promise<ParsedDocument> {
   const reading = new Reading(zone, ttl, provider);
-  for (const found of READERS[format](text.replace(/^\uFEFF/, ''), zone, ttl)) {
+  const read = format === 'octodns' ? (await import('./octodns.js')).readOctodns : READERS[format];
+  for (const found of read(text.replace(/^\uFEFF/, ''), zone, ttl)) {
     if (due()) await turn();
     await reading.take(found);
     if (reading.isFull) break;

@@ -18,9 +18,9 @@ interface DomainAtProvider {
 export class DomainStateRepository {
   constructor(private readonly db: Db) {}
 
-  /** A change of records is committed: a sync that was listing meanwhile sees it. */
-  async raiseRevision(id: number, manager: EntityManager): Promise<void> {
-    await this.db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [id], manager);
+  /** A change of records is committed: a sync that was listing meanwhile sees it. @returns the domain's revision */
+  async raiseRevision(id: number, manager: EntityManager): Promise<number> {
+    return (await this.db.raise(manager, 'domains', 'revision', id)) ?? 0;
   }
 
   /** Locks the row of a domain whose records stay as they are. */

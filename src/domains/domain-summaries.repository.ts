@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db, marks } from '../platform/database/db.js';
 import { type Counted, countedRows, TOTAL } from '../platform/database/lists.js';
-import { type Reader, readableBy, readableSql } from './readable-domains.repository.js';
+import { type Narrowed, type Reader, readableBy, readableSql, searchedSql } from './readable-domains.repository.js';
 
 /**
  * How the synchronisation of a domain stands, the worst that holds: its provider does not list it any more, the last
@@ -42,13 +42,34 @@ export class DomainSummariesRepository {
   constructor(private readonly db: Db) {}
 
   /** How many records the readable domains have. */
-  async records(reader: Reader): Promise<number> {
-    const { mine, where, values } = readableBy(reader);
+  async records(reader: Reader, narrowed: Narrowed): Promise<number> {
+    const [where, values] = searchedSql(reader, 'd.id', narrowed);
     const row = await this.db.row<{ n: number | string | null }>(
-      `SELECT SUM(d.records_count) AS n FROM ${mine} JOIN domains d ON d.id = mine.id WHERE ${where}`,
+      `SELECT SUM(d.records_count) AS n FROM domains d WHERE ${where}`,
       values,
     );
     return Number(row?.n ?? 0);
+  }
+
+  /** The readable domains, and how many records each of them has. */
+  sizes(reader: Reader, narrowed: Narrowed): Promise<{ id: number; records_count: number }[]> {
+    const [where, values] = searchedSql(reader, 'd.id', narrowed);
+    return this.db.rows(`SELECT d.id, d.records_count FROM domains d WHERE ${where} ORDER BY d.id`, values);
+  }
+
+  /**
+   * An id that the first records of the readable domains, so many of all of them, do not lie behind, and of each domain
+   * no more. Null where no domain has as many.
+   */
+  async bound(reader: Reader, narrowed: Narrowed, many: number, direction: 'ASC' | 'DESC'): Promise<number | null> {
+    const [where, values] = searchedSql(reader, 'd.id', narrowed);
+    const last = `SELECT r.id FROM dns_records r WHERE r.domain_id = d.id ORDER BY r.id ${direction} LIMIT 1 OFFSET ?`;
+    const row = await this.db.row<{ id: number | null }>(
+      `SELECT ${direction === 'ASC' ? 'MIN' : 'MAX'}((${last})) AS id FROM domains d
+        WHERE d.records_count >= ? AND ${where}`,
+      [many - 1, many, ...values],
+    );
+    return row?.id ?? null;
   }
 
   /** What these domains are called, and when they were read, by their ids. */

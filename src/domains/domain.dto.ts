@@ -133,6 +133,7 @@ export class DomainView {
   private!: boolean;
   /** missing: no longer listed by the provider */
   status!: 'active' | 'missing';
+  /** all of them, also for a token whose rules hide some */
   records_count!: number;
   /** what the caller may do; write may be limited to `write_hosts` */
   permission!: 'read' | 'write';

@@ -64,6 +64,12 @@ export interface Readable {
   values: SqlValue[];
 }
 
+/** What a search is narrowed to: a domain by its id or its name, an account. */
+export interface Narrowed {
+  domain?: number | string | undefined;
+  account_id?: number | undefined;
+}
+
 /** What a query narrows a list to. */
 interface Filter {
   /** conditions, each with `AND` before it */
@@ -145,13 +151,20 @@ export class ReadableDomainsRepository {
         ? `(SELECT mine.id, mine.name FROM ${listed.mine} ${where}) mine ${ROWS} ${ACCOUNTS} ORDER BY ${order}`
         : `${listed.mine} ${ROWS} ${ACCOUNTS} ${where}`;
     const values = [...listed.values, ...filter.values, ...cut];
-    const list = await this.db.rows<DomainRow>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, values);
-    if (!page) return { total: list.length, list };
-    const count = await this.db.row<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM ${counted.mine} ${filter.ofRow ? ROWS : ''} WHERE ${counted.where}${filter.sql}`,
-      [...counted.values, ...filter.values],
+    if (!page) {
+      const list = await this.db.rows<DomainRow>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, values);
+      return { total: list.length, list };
+    }
+    const count = `SELECT COUNT(*) AS n FROM ${counted.mine} ${filter.ofRow ? ROWS : ''} WHERE ${counted.where}${filter.sql}`;
+    const ofCount = [...counted.values, ...filter.values];
+    // on a server with the page, since a statement is a round trip; on SQLite it costs less than a sub-query
+    const together = !this.db.isSerial;
+    const list = await this.db.rows<DomainRow & { total?: number }>(
+      `SELECT ${DOMAIN_COLUMNS}${together ? `, (${count}) AS total` : ''} FROM ${from}`,
+      [...(together ? ofCount : []), ...values],
     );
-    return { total: Number(count?.n), list };
+    const total = list[0]?.total ?? (await this.db.row<{ n: number }>(count, ofCount))?.n;
+    return { total: Number(total), list };
   }
 
   /** So many of the readable domains, in the order of their names, behind one of them. */
@@ -201,11 +214,11 @@ export class ReadableDomainsRepository {
     );
     if (sources.length > MAX_SOURCES) return null;
     const direction = descending ? 'DESC' : 'ASC';
-    const end = `ORDER BY name ${direction}, id ${direction} LIMIT ${most}`;
+    const end = `ORDER BY name ${direction}, id ${direction} LIMIT ?`;
     const ofTeam =
       'SELECT DISTINCT p.domain_id AS id, p.domain_name AS name FROM domain_permissions p WHERE p.team_id = ?';
     const own = 'SELECT o.id, o.name FROM domains o WHERE o.owner_id = ?';
-    const values = sources.map(({ team_id }) => team_id ?? userId);
+    const values = sources.flatMap(({ team_id }) => [team_id ?? userId, most]);
     const cut = sources.map(
       ({ team_id }, i) => `SELECT id, name FROM (${team_id === null ? own : ofTeam} ${end}) s${i}`,
     );
@@ -213,10 +226,10 @@ export class ReadableDomainsRepository {
     // with one source nothing can come twice but what is marked so, and counting compares nothing
     const once =
       'SELECT p.domain_id AS id, p.domain_name AS name FROM domain_permissions p WHERE p.team_id = ? AND p.repeated IS NULL';
-    const single = sources.length === 1 && sources[0]?.team_id !== null;
+    const single = sources.length === 1 ? (sources[0]?.team_id ?? null) : null;
     return {
       page: { mine: `(${cut.join(' UNION ') || none}) mine`, where: '1 = 1', values },
-      counted: single ? { mine: `(${once}) mine`, where: '1 = 1', values } : readableBy(reader),
+      counted: single === null ? readableBy(reader) : { mine: `(${once}) mine`, where: '1 = 1', values: [single] },
     };
   }
 }
@@ -230,14 +243,10 @@ export function readableSql(reader: Reader, column: string): [string, SqlValue[]
 }
 
 /**
- * The same for those of them that a search is narrowed to: a domain by its id or its name, an account.
- * @param column with a foreign key: its domains are there
+ * The same for those of them that a search is narrowed to.
+ * @param column with a foreign key, or the id of a domain: its domains are there
  */
-export function searchedSql(
-  reader: Reader,
-  column: string,
-  { domain, account_id }: { domain?: number | string | undefined; account_id?: number | undefined },
-): [string, SqlValue[]] {
+export function searchedSql(reader: Reader, column: string, { domain, account_id }: Narrowed): [string, SqlValue[]] {
   const narrowed: [string, SqlValue | undefined][] = [
     [typeof domain === 'string' ? 'n.name = ?' : 'n.id = ?', domain],
     ['n.account_id = ?', account_id],

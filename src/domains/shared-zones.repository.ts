@@ -15,18 +15,22 @@ const NAMED = 100;
 export class SharedZonesRepository {
   constructor(private readonly db: Db) {}
 
-  /** All domains that are the zone of this one, itself among them, ascending. */
+  /**
+   * All domains that are the zone of this one, itself among them, ascending; `unfinished`: some change set of it has no
+   * end that is known.
+   */
   of(
     domainId: number,
     manager?: EntityManager,
   ): Promise<
-    Pick<
+    (Pick<
       Domain,
       'id' | 'account_id' | 'remote_id' | 'revision' | 'synced_at' | 'stale_revision' | 'records_count' | 'change_rules'
-    >[]
+    > & { unfinished: boolean | number })[]
   > {
     return this.db.rows(
-      `SELECT z.id, z.account_id, z.remote_id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules
+      `SELECT z.id, z.account_id, z.remote_id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules,
+        EXISTS (SELECT 1 FROM change_sets c WHERE c.domain_id = z.id AND c.state <> 'done') AS unfinished
         FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED} AND d.id = ? ORDER BY z.id`,
       [domainId],
       manager,
@@ -62,6 +66,7 @@ export class SharedZonesRepository {
 
   /** The domains whose caches are older than their zones. */
   outdated(): Promise<Pick<Domain, 'id' | 'account_id' | 'owner_id'>[]> {
-    return this.db.rows('SELECT id, account_id, owner_id FROM domains WHERE stale_revision IS NOT NULL');
+    // of all numbers, and not IS NOT NULL: SQLite reads all domains for that
+    return this.db.rows('SELECT id, account_id, owner_id FROM domains WHERE stale_revision >= 0');
   }
 }

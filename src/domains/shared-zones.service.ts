@@ -16,6 +16,8 @@ export interface SharedZone {
   syncedAt: string | null;
   /** another one of them was used to change the zone since this one's cache followed the provider */
   stale: boolean;
+  /** a change of the zone is on its way, or in doubt */
+  unfinished: boolean;
   /** what this domain demands of changes */
   rules: ChangeRules;
   /** how many records this domain has */
@@ -44,6 +46,7 @@ export class SharedZones {
       revision,
       syncedAt,
       stale: own.stale_revision !== null,
+      unfinished: rows.some((row) => row.unfinished),
       rules: changeRulesOf(own),
       records,
     };

@@ -6,6 +6,7 @@ import { isPublicSuffix } from '../dns/public-suffix.js';
 import { now } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
+import { due, sifted, turn } from '../platform/common/turns.js';
 import { Db } from '../platform/database/db.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { DomainEndsRepository } from './domain-ends.repository.js';
@@ -16,6 +17,8 @@ import { matchZones, shownName, type ZoneConflict } from './zone-identity.js';
 
 /** lost zones that an error names; their number is always given */
 const NAMED = 100;
+/** new domains that are added in one transaction */
+const AT_ONCE = 400;
 
 /** What came of a list of zones. */
 export interface ZonesFollowed {
@@ -69,14 +72,15 @@ export class Zones {
     confirm: boolean,
     tell: (manager: EntityManager, lost: readonly string[]) => Promise<void>,
   ): Promise<ZonesFollowed> {
-    const zones = valid(listed, this.logger);
+    const zones = await valid(listed, this.logger);
     const known = await this.domains.ofAccount(account.id);
     const { listed: found, fresh, gone, yielding, conflicts } = matchZones(known, zones);
     // one that was deleted a moment ago comes with the next synchronisation
     const late = await this.blockers.lateNames(fresh.map((z) => z.name));
     const isSuffix = ({ name, apart }: (typeof fresh)[0]) => !apart && isPublicSuffix(name);
-    const added = fresh.filter((z) => !isSuffix(z) && !late.has(z.name));
-    const leftOut = fresh.filter(isSuffix).map((z) => z.name);
+    const suffixes = new Set(await sifted(fresh, isSuffix));
+    const added = fresh.filter((z) => !suffixes.has(z) && !late.has(z.name));
+    const leftOut = [...suffixes].map((z) => z.name);
     const active = known.filter((d) => d.status === 'active').length;
     const lost = gone.filter((d) => d.status === 'active');
     const lostNames = lost.map(shownName);
@@ -110,14 +114,18 @@ export class Zones {
         [...hidden, ...yielding].map(({ id }) => id),
         manager,
       );
-      const rows = added.filter((zone) => !returning.has(zone)).map(rowOf);
-      await this.domains.addAll(rows, manager);
       await this.domains.markMissing(
         lost.map(({ id }) => id),
         manager,
       );
       if (lost.length) await tell(manager, lostNames);
     });
+    const first = added.filter((zone) => !returning.has(zone));
+    // on SQLite all others wait for the end of a transaction; after a failure the next synchronisation adds the rest
+    for (let i = 0; i < first.length; i += AT_ONCE) {
+      const rows = first.slice(i, i + AT_ONCE).map(rowOf);
+      await this.db.transaction((manager) => this.domains.addAll(rows, manager));
+    }
     for (const zone of returning) await this.db.transaction((manager) => this.added.add(rowOf(zone), manager));
     return {
       counts: { added: added.length, updated: found.length, missing: gone.length },
@@ -148,9 +156,10 @@ function assertCredible(listed: number, known: number, lost: readonly string[]):
 }
 
 /** The zones whose names are valid, in canonical form, each once. */
-function valid(zones: readonly RemoteZone[], logger: Logger): RemoteZone[] {
+async function valid(zones: readonly RemoteZone[], logger: Logger): Promise<RemoteZone[]> {
   const seen = new Map<string, RemoteZone>();
   for (const zone of zones) {
+    if (due()) await turn();
     try {
       const name = zoneName(zone.name);
       const key = `${name} ${zone.id}`;

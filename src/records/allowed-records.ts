@@ -1,5 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { DnsRecordsRepository, type Listed, type StoredRecord } from '../cache/dns-records.repository.js';
+import {
+  DnsRecordsRepository,
+  type Listed,
+  type ShownRecord,
+  type StoredRecord,
+} from '../cache/dns-records.repository.js';
 import { judgeRecord, READ } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { errors } from '../platform/common/errors.js';
@@ -32,11 +37,7 @@ export class AllowedRecords implements OnModuleDestroy {
    * @param gone whether nobody waits for it any more
    * @throws AppError 503001 when it was given up
    */
-  async page(
-    domain: OpenDomain,
-    wanted: Wanted,
-    gone: () => boolean,
-  ): Promise<{ total: number; rows: StoredRecord[] }> {
+  async page(domain: OpenDomain, wanted: Wanted, gone: () => boolean): Promise<{ total: number; rows: ShownRecord[] }> {
     const rules = domain.access.rules as readonly TokenRule[];
     return this.some(rules, readableSql(rules, domain.id), wanted, gone);
   }
@@ -49,7 +50,7 @@ export class AllowedRecords implements OnModuleDestroy {
     rules: readonly TokenRule[],
     wanted: Wanted,
     gone: () => boolean,
-  ): Promise<{ total: number; rows: StoredRecord[] }> {
+  ): Promise<{ total: number; rows: ShownRecord[] }> {
     return this.some(rules, readableAnywhereSql(rules), wanted, gone);
   }
 
@@ -108,7 +109,7 @@ export class AllowedRecords implements OnModuleDestroy {
   }
 
   /** Yields to other work. @throws AppError 503001 when nobody waits for the list any more */
-  private async breathe(gone: () => boolean): Promise<void> {
+  async breathe(gone: () => boolean): Promise<void> {
     await turn();
     if (this.stopping || gone()) throw errors.notReady('stopping', 5);
   }

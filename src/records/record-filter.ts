@@ -6,6 +6,9 @@ import { marks, type SqlValue } from '../platform/database/db.js';
 import { providerOf } from '../providers/registry.js';
 import type { RecordQuery } from './records.dto.js';
 
+/** Characters of a value that an index holds, see the migration `record-values`. */
+const VALUE_START = 64;
+
 /** The types that a filter names: each once, as they are stored. */
 export const typesOf = (type: string): string[] => [...new Set(type.split(',').map((one) => one.trim().toUpperCase()))];
 
@@ -56,5 +59,11 @@ export function valueSql(text: string, zone: string): [string, SqlValue[]] {
   const each = forms.map(({ priority }) => `(type = ? AND value = ?${priority === null ? '' : ' AND priority = ?'})`);
   const plain = forms.length ? `(type NOT IN (${marks(forms.length)}) AND value = ?)` : 'value = ?';
   const values = forms.flatMap(({ type, value, priority }) => [type, value, ...(priority === null ? [] : [priority])]);
-  return [`(${[...each, plain].join(' OR ')})`, [...values, ...forms.map((form) => form.type), text]];
+  const all = [...new Set([text, ...forms.map(({ value }) => value)])];
+  const starts = [...new Set(all.map((value) => Array.from(value).slice(0, VALUE_START).join('')))];
+  return [
+    // what the index of values holds, for each kind of database
+    `value IN (${marks(all.length)}) AND SUBSTR(value, 1, ${VALUE_START}) IN (${marks(starts.length)}) AND (${[...each, plain].join(' OR ')})`,
+    [...all, ...starts, ...values, ...forms.map((form) => form.type), text],
+  ];
 }

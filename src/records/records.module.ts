@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { CacheModule } from '../cache/cache.module.js';
 import { ChangesModule } from '../changes/changes.module.js';
@@ -69,7 +68,7 @@ import { SyncController } from './sync/sync.controller.js';
     DryRuns,
     DriftService,
     DriftReverts,
-    { provide: APP_INTERCEPTOR, useClass: WriteInterceptor },
+    WriteInterceptor,
     PlansRepository,
     BatchService,
     ExportService,
@@ -81,7 +80,7 @@ import { SyncController } from './sync/sync.controller.js';
   exports: [
     ...[CacheModule, AllowedRecords, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
     VersionReader,
-    ...[PlansService, PlanGroups, BatchService, WaitingPlans],
+    ...[PlansService, PlanGroups, BatchService, WaitingPlans, WriteInterceptor],
   ],
 })
 export class RecordsModule {}

@@ -19,6 +19,8 @@ export interface RulesSql {
   values: SqlValue[];
   /** whether this is all of it; else every record that they let read is among these */
   exact: boolean;
+  /** whether it is every record of the domain */
+  all: boolean;
 }
 
 const condition = (sql: string, values: SqlValue[], cost = 1): Condition => ({ sql, values, cost });
@@ -28,13 +30,14 @@ const among = (column: string, values: readonly string[], not = '') =>
 /** What the rules of a token say of reading in one domain. */
 export function readableSql(rules: readonly TokenRule[], domainId: number): RulesSql {
   // what cannot be tried is for the judge to say, and not for SQL
-  if (compiledOf(rules).some(({ bounded }) => !bounded)) return { where: '1 = 1', values: [], exact: false };
+  if (compiledOf(rules).some(({ bounded }) => !bounded))
+    return { where: '1 = 1', values: [], exact: false, all: false };
   const about = rules.filter(
     ({ domains, actions }) => (!domains || domains.includes(domainId)) && (!actions || actions.includes('read')),
   );
   const all = (effect: TokenRule['effect']) => about.filter((rule) => rule.effect === effect).map(ruleSql);
   const allows = all('allow');
-  if (!allows.length) return { where: '1 = 0', values: [], exact: true };
+  if (!allows.length) return { where: '1 = 0', values: [], exact: true, all: false };
   const parts: Condition[] = [];
   let cost = 0;
   let exact = true;
@@ -53,15 +56,19 @@ export function readableSql(rules: readonly TokenRule[], domainId: number): Rule
   for (const deny of all('deny'))
     exact &&= deny.exact && add({ ...deny.condition, sql: `NOT (${deny.condition.sql})` });
   const { sql, values } = join(parts, ' AND ');
-  return { where: sql, values, exact };
+  return { where: sql, values, exact, all: exact && cost === 0 && parts.length === 1 };
 }
 
 /** The same over all domains: exact where no rule names domains; else more than they let read. */
 export function readableAnywhereSql(rules: readonly TokenRule[]): RulesSql {
   if (rules.every(({ domains }) => !domains)) return readableSql(rules, 0);
   const allows = rules.flatMap(({ domains: _, ...rule }) => (rule.effect === 'allow' ? [rule] : []));
-  return { ...readableSql(allows, 0), exact: false };
+  return { ...readableSql(allows, 0), exact: false, all: false };
 }
+
+/** Whether rules hide some records of a domain; else its stored counts are those of the list. */
+export const hides = (rules: readonly TokenRule[] | null, domainId: number): boolean =>
+  rules !== null && !readableSql(rules, domainId).all;
 
 function join(list: Condition[], word: ' AND ' | ' OR '): Condition {
   if (!list.length) return condition('1 = 1', [], 0);

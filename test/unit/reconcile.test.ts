@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { driftOf } from '../../src/cache/drift.js';
-import { type CacheRow, difference, type Expectation, suspiciousLoss } from '../../src/cache/reconcile.js';
+import {
+  type CacheRow,
+  difference,
+  type Expectation,
+  remoteOf,
+  Sieve,
+  suspiciousLoss,
+} from '../../src/cache/reconcile.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { remote, row as rowOf } from '../support/rows.js';
 
@@ -361,5 +368,64 @@ describe('what somebody else changed', () => {
       1,
       'm CNAME, www A',
     ]);
+  });
+});
+
+describe('a list that is compared piece by piece', () => {
+  /** What is to be done when a list comes in pieces of this size. */
+  const sifted = async (rows: readonly CacheRow[], list: readonly RemoteRecord[], size: number) => {
+    const sieve = new Sieve();
+    for (let i = 0; i < list.length; i += size) {
+      const ids = new Set(list.slice(i, i + size).map(({ remoteId }) => remoteId));
+      sieve.take(
+        list.slice(i, i + size),
+        rows.filter(({ remote_id }) => remote_id !== null && ids.has(remote_id)),
+      );
+    }
+    const left = rows.filter(({ id }) => !sieve.same.has(id));
+    return { ...(await difference(left, sieve.rows().map(remoteOf))), left: left.length };
+  };
+  const sorted = ({ insert, update, remove }: Awaited<ReturnType<typeof difference>>) => ({
+    insert: insert.map((one) => JSON.stringify(one)).sort(),
+    update: update.toSorted((a, b) => a.id - b.id),
+    remove: remove.toSorted((a, b) => a.id - b.id),
+  });
+
+  it('comes to what the whole list comes to, whatever was changed, listed twice, or has another id', async () => {
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 16807) % 2147483647;
+      return seed % below;
+    };
+    for (let round = 0; round < 500; round++) {
+      const rows = Array.from({ length: random(8) }, (_none, i) =>
+        row(i + 1, random(4) ? `id${i}` : null, `192.0.2.${random(4)}`, { ttl: 60 * (1 + random(2)) }),
+      );
+      const list = Array.from({ length: random(10) }, () => {
+        const like = rows[random(rows.length || 1)];
+        const id = like?.remote_id && random(4) ? like.remote_id : `id${random(9)}`;
+        const value = like && random(4) ? like.value : `192.0.2.${random(4)}`;
+        const ttl = like && random(4) ? like.ttl : 60;
+        return remote(id, value, { ttl, enabled: random(8) > 0, ...(random(6) === 0 && { readOnly: true }) });
+      });
+      const whole = sorted(await difference(rows, list));
+      for (const size of [1, 3, 100]) {
+        const { left, ...parts } = await sifted(rows, list, size);
+        assert.deepEqual(sorted(parts), whole, JSON.stringify({ rows, list, size, left }));
+      }
+    }
+  });
+
+  it('keeps nothing of what is the same', async () => {
+    const rows = [row(1, 'a', '192.0.2.1'), row(2, 'b', '192.0.2.2')];
+    const list = [remote('a', '192.0.2.1'), remote('b', '192.0.2.3')];
+    assert.equal((await sifted(rows, list, 1)).left, 1);
+  });
+
+  it('is suspicious by all rows, not by those alone that differ', () => {
+    const rows = Array.from({ length: 30 }, (_none, i) => row(i, `id${i}`, `192.0.2.${i}`));
+    const gone = { insert: [], update: [], remove: rows.map(({ id, host }) => ({ id, host })) };
+    assert.equal(suspiciousLoss(rows, gone, new Set(), 29)?.of, 59);
+    assert.equal(suspiciousLoss(rows, gone, new Set(), 30), null);
   });
 });

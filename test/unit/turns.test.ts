@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import type { Request, Response } from 'express';
 import { difference } from '../../src/cache/reconcile.js';
 import { type Entry, type FileEntry, parseEntries } from '../../src/dns/zonefile-entries.js';
+import { wantedOf } from '../../src/doors/external-dns/endpoints.js';
+import { ExternalDnsService } from '../../src/doors/external-dns/external-dns.service.js';
+import { plainText } from '../../src/http/request-context.js';
+import type { AppError } from '../../src/platform/common/errors.js';
 import { due, turn } from '../../src/platform/common/turns.js';
+import { setsAt } from '../../src/providers/kit/rrsets/plain-sets.js';
+import { providerOf } from '../../src/providers/registry.js';
 import { bytesOf, replaceSetsIn, setsIn } from '../../src/providers/zonefile/edit.js';
 import { parseMasterFile } from '../../src/providers/zonefile/masterfile.js';
 import { countLooks } from '../support/counting-clock.js';
@@ -65,6 +72,21 @@ describe('long work', () => {
     assert.deepEqual(order, ['holds', 'a', 'b']);
   });
 
+  it('is what is done with a body of many small values, before anybody knows who sent it', async () => {
+    const check = (body: object) =>
+      turnsOf(() => new Promise<unknown>((done) => plainText({ url: '/', body } as Request, {} as Response, done)));
+    const [looking, fine] = await check({ list: Array.from({ length: 20_000 }, () => [0]) });
+    assert.ok(looking > 100, `looking: ${looking}`);
+    assert.equal(fine, undefined);
+    const pathOf = async (body: object) => ((await check(body))[1] as AppError).message.split(':')[0];
+    assert.equal(await pathOf({ a: [0, { b: ['x', 'y\0'] }] }), 'a.1.b.1');
+    assert.equal(await pathOf({ a: { '\ud800': 1 } }), 'a');
+    assert.equal(await pathOf({ '\0': 1 }), 'body');
+    const nested = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
+    assert.equal((await check(nested(32)))[1], undefined);
+    assert.match(String((await check(nested(34)))[1]), /nested too deeply/);
+  });
+
   it('is what is done with zones of more than 2 000 records', async () => {
     const lines = Array.from({ length: 2500 }, (_, i) => `h${i} A 192.0.2.${i % 256} ; ${i}\n`).join('');
     const text = `$TTL 60\n@ SOA ns. mail. 1 2 3 4 5\n@ NS ns.example.net.\n${lines}`;
@@ -86,6 +108,41 @@ describe('long work', () => {
     const [comparing, { insert }] = await turnsOf(() => difference([], remote));
     assert.ok(comparing > 5, `comparing: ${comparing}`);
     assert.equal(insert.length, remote.length);
+  });
+
+  it('is what is done with a request of ExternalDNS for more than 2 000 names', async () => {
+    const names = Array.from({ length: 2500 }, (_, i) => `h${i}`);
+    const create = names.map((host) => ({ dnsName: `${host}.${ZONE}`, recordType: 'A', targets: ['192.0.2.1'] }));
+    const [reading, { made }] = await turnsOf(() => wantedOf({ create }));
+    assert.equal(made.length, names.length);
+    assert.ok(reading > 50, `reading: ${reading}`);
+    let editing = 0;
+    let edits: unknown[] = [];
+    const domain = { id: 1, name: ZONE, provider: 'powerdns' };
+    const door = new ExternalDnsService(
+      ...([
+        { list: async () => ({ total: 1, list: [domain] }) },
+        { open: async () => domain },
+        ...[{}, {}, {}],
+        { of: async () => ({ definition: providerOf('powerdns'), zone: ZONE, defaultTtl: 60 }) },
+        {
+          async preview(_me: unknown, _domain: unknown, { of }: { of: (rows: []) => Promise<unknown[]> }) {
+            [editing, edits] = await turnsOf(async () => of([]));
+            return { planned: [] };
+          },
+        },
+        { whole: async () => ({ results: [] }) },
+        {},
+      ] as unknown as ConstructorParameters<typeof ExternalDnsService>),
+    );
+    const [asking] = await turnsOf(() => door.apply({ principal: {} } as never, { create }));
+    assert.equal(edits.length, names.length);
+    assert.ok(editing > 50, `working out what is to be done: ${editing}`);
+    assert.ok(asking - editing - reading > 50, `finding the zone of each: ${asking}`);
+    const keys = names.map((host) => ({ host, type: 'A' }));
+    const [asked, sets] = await turnsOf(() => setsAt(keys, [], ZONE));
+    assert.equal(sets.length, keys.length);
+    assert.ok(asked > 50, `what the provider holds of each: ${asked}`);
   });
 });
 

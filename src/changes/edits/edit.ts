@@ -91,10 +91,15 @@ export class Places {
     private readonly settings: SettingsService,
   ) {}
 
-  /** With the connection to its provider, by which the edits that are read can be carried out. */
-  async of(domain: OpenDomain): Promise<Place & { connection: Connection }> {
-    const { default_ttl: defaultTtl } = await this.settings.read('general');
-    const connection = await this.facts.connection(domain);
+  /**
+   * With the connection to its provider, by which the edits that are read can be carried out.
+   * @param ttl where all that is made names it: no default is read
+   */
+  async of(domain: OpenDomain, ttl?: number | null): Promise<Place & { connection: Connection }> {
+    const [defaultTtl, connection] = await Promise.all([
+      ttl ?? this.settings.read('general').then(({ default_ttl }) => default_ttl),
+      this.facts.connection(domain),
+    ]);
     return { definition: connection.definition, zone: domain.name, defaultTtl, connection };
   }
 }
@@ -115,7 +120,7 @@ export function upsert(place: Place, input: OrUndefined<RecordInput>): Upsert {
 }
 
 /** @throws InvalidRecord where two words for one thing say different things */
-export const update = ({ zone }: Place, id: number, patch: RecordPatch, ifMatch?: string): Edit => ({
+export const update = ({ zone }: Pick<Place, 'zone'>, id: number, patch: RecordPatch, ifMatch?: string): Edit => ({
   op: 'update',
   id,
   patch: withoutAliases(patch, zone),

@@ -1,5 +1,6 @@
 import type { StoredRecord } from '../../cache/record-cache.js';
 import type { DnsRecord } from '../../dns/record.js';
+import { keyText } from '../../providers/kit/rrsets/record-set.js';
 
 /** A record on its way through a list of edits. */
 export interface Entry {
@@ -21,67 +22,72 @@ export interface Entry {
 export type Live = Entry & { now: StoredRecord };
 export const isLive = (entry: Entry | undefined): entry is Live => !!entry?.now;
 
-/** One name: its records, those of one content, and those of one type and line. */
-interface Name {
-  all: Set<Entry>;
-  alike: Map<string, Set<Entry>>;
-  sets: Map<string, Set<Entry>>;
-}
-
 type Content = Pick<DnsRecord, 'host' | 'type' | 'value' | 'line'>;
 const NONE: ReadonlySet<Entry> = new Set();
-const contentOf = ({ type, value, line }: Content): string => JSON.stringify([type, line, value]);
-const setOf = ({ type, line }: Pick<DnsRecord, 'type' | 'line'>): string => `${type} ${line}`;
+const contentOf = ({ host, type, value, line }: Content): string => JSON.stringify([host, type, line, value]);
+
+/** Entries by a key. Most keys have one: a set of its own for each, of a long list, would be megabytes. */
+class Index {
+  private readonly entries = new Map<string, Entry | Set<Entry>>();
+
+  get(key: string): ReadonlySet<Entry> {
+    const there = this.entries.get(key);
+    if (!there) return NONE;
+    return there instanceof Set ? there : new Set([there]);
+  }
+
+  add(key: string, entry: Entry): void {
+    const there = this.entries.get(key);
+    if (!there) this.entries.set(key, entry);
+    else if (there instanceof Set) there.add(entry);
+    else if (there !== entry) this.entries.set(key, new Set([there, entry]));
+  }
+
+  remove(key: string, entry: Entry): void {
+    const there = this.entries.get(key);
+    if (there instanceof Set) there.delete(entry);
+    else if (there === entry) this.entries.delete(key);
+  }
+}
 
 /** The records of a working copy by their names: thousands at one name are not looked through for each edit. */
 export class Names {
-  private readonly names = new Map<string, Name>();
+  private readonly byHost = new Index();
+  private readonly byContent = new Index();
+  private readonly bySet = new Index();
 
   add(entry: Entry): void {
     const row = entry.now as StoredRecord;
-    let name = this.names.get(row.host);
-    if (!name) {
-      name = { all: new Set(), alike: new Map(), sets: new Map() };
-      this.names.set(row.host, name);
-    }
-    name.all.add(entry);
-    into(name.alike, contentOf(row), entry);
-    into(name.sets, setOf(row), entry);
+    this.byHost.add(row.host, entry);
+    this.byContent.add(contentOf(row), entry);
+    this.bySet.add(keyText(row), entry);
   }
 
   /** Before it becomes another one. */
   remove(entry: Entry): void {
     const row = entry.now as StoredRecord;
-    const name = this.names.get(row.host);
-    name?.all.delete(entry);
-    name?.alike.get(contentOf(row))?.delete(entry);
-    name?.sets.get(setOf(row))?.delete(entry);
+    this.byHost.remove(row.host, entry);
+    this.byContent.remove(contentOf(row), entry);
+    this.bySet.remove(keyText(row), entry);
   }
 
   /** Those of this name, type, line and value, whatever their priority. */
   alike(record: Content): ReadonlySet<Entry> {
-    return this.names.get(record.host)?.alike.get(contentOf(record)) ?? NONE;
+    return this.byContent.get(contentOf(record));
   }
 
   /** The record set that a record belongs to. */
-  set(record: Pick<DnsRecord, 'host' | 'type' | 'line'>): ReadonlySet<Entry> {
-    return this.names.get(record.host)?.sets.get(setOf(record)) ?? NONE;
+  set(record: Omit<Content, 'value'>): ReadonlySet<Entry> {
+    return this.bySet.get(keyText(record));
   }
 
   /** Those that may be in the way of a record: the same one, another DNAME, and beside a CNAME all others. */
   inTheWay(record: DnsRecord, but?: Entry): Live[] {
     const { host, line } = record;
-    const beside =
-      record.type === 'CNAME' ? (this.names.get(host)?.all ?? NONE) : this.set({ host, line, type: 'CNAME' });
+    const beside = record.type === 'CNAME' ? this.byHost.get(host) : this.set({ host, line, type: 'CNAME' });
     const one = record.type === 'DNAME' ? this.set(record) : NONE;
     const out = new Set([...this.alike(record), ...beside, ...one]);
     if (but) out.delete(but);
     return [...out].filter(isLive);
   }
-}
-
-function into(map: Map<string, Set<Entry>>, key: string, entry: Entry): void {
-  const there = map.get(key);
-  if (there) there.add(entry);
-  else map.set(key, new Set([entry]));
 }

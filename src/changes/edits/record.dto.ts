@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import type { StoredRecord } from '../../cache/record-cache.js';
+import type { ShownRecord } from '../../cache/dns-records.repository.js';
 import { toUnicode } from '../../dns/names.js';
 import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES, readRecord, shownValue } from '../../dns/record.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
@@ -158,7 +158,7 @@ export class RecordInput extends RecordFields {
 }
 
 /** A record as the API shows it. It was last seen at the provider at the domain's last sync, or when it was written. */
-export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at'>): RecordView => ({
+export const recordView = (row: ShownRecord, domain: Pick<DomainRow, 'synced_at'>): RecordView => ({
   id: row.id,
   host: row.host,
   type: row.type,

@@ -90,7 +90,10 @@ export class WorkingCopy {
   plan(edit: Edit, position: number): Planned {
     try {
       const planned = this.judge(edit);
-      planned.entry.positions.push(position);
+      const { positions } = planned.entry;
+      // the first one that is pushed makes room for sixteen more
+      if (positions.length) positions.push(position);
+      else planned.entry.positions = [position];
       this.touched.add(planned.entry);
       return { position, edit, error: null, ...planned };
     } catch (error) {
@@ -146,9 +149,11 @@ export class WorkingCopy {
     this.may('create', after);
     this.mayMoveTtl(after);
     this.assertFits(after);
-    const more = { domain_id: this.domain.id, remote_id: null, read_only: false, pending: false, remark };
-    const end = this.end(NO_END, expires_at, after);
-    const now = { ...after, ...more, ...end, id: -++this.created, updated_at: '', created_at: null };
+    const end = { ...this.end(NO_END, expires_at, after), remark };
+    const id = -++this.created;
+    const more = { remote_id: null, read_only: false, pending: false, updated_at: '', created_at: null };
+    // what is named after a spread would treble the size of it
+    const now = { id, domain_id: this.domain.id, ...more, ...after, ...end };
     const entry: Entry = { original: null, now, positions: [], guarded: false, movesTtl: false };
     if (revives !== undefined) entry.revives = revives;
     this.add(entry);

@@ -82,7 +82,8 @@ export class FoundChanges {
   ): Promise<void> {
     if (!ids.length) return;
     const now = new Map((await this.cache.those(domainId, 'id', ids, manager)).map((row) => [row.id, row]));
-    const before = new Map(rows.flatMap((row) => (ids.includes(row.id) ? [[row.id, row] as const] : [])));
+    const wanted = new Set(ids);
+    const before = new Map(rows.flatMap((row) => (wanted.has(row.id) ? [[row.id, row] as const] : [])));
     for (const recordId of ids)
       steps.set(recordId, { recordId, before: before.get(recordId) ?? null, after: now.get(recordId) ?? null });
   }

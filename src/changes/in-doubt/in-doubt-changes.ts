@@ -76,7 +76,15 @@ export class InDoubtChanges {
    * @param hosts null: all of the zone
    */
   async isAt(domainIds: readonly number[], hosts: readonly string[] | null): Promise<boolean> {
-    if (!(await this.sets.anyUnfinished(domainIds))) return false;
+    return this.isIn({ ids: domainIds, unfinished: await this.sets.anyUnfinished(domainIds) }, hosts);
+  }
+
+  /** The same of a zone that was read under the locks. */
+  async isIn(
+    { ids: domainIds, unfinished }: { ids: readonly number[]; unfinished: boolean },
+    hosts: readonly string[] | null,
+  ): Promise<boolean> {
+    if (!unfinished) return false;
     const rows = await this.rows.hostsInDoubt(domainIds);
     const asked = hosts && new Set(hosts);
     return rows.some((row) => !asked || hostsOf(row).some((host) => asked.has(host)));

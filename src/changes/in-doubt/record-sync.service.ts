@@ -31,6 +31,7 @@ import { FoundChanges } from './found-changes.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
 import { type Looked, SettleQueue } from './settle-queue.js';
 import { type Settled, Settling } from './settling.js';
+import { compareSifted, compareWhole, hostsIn, rowsNow, type ZoneComparison } from './zone-comparison.js';
 
 /** ms that one sync of a domain waits for another one of the same domain */
 const SYNC_WAIT_MS = 120_000;
@@ -50,16 +51,14 @@ interface Followed extends Settled {
 
 /** What a provider lists of a zone. */
 interface List {
-  remote: readonly RemoteRecord[];
-  /** those that changes in doubt may have made */
+  compared: ZoneComparison;
+  /** those of its records that changes in doubt may have made */
   proof: readonly RemoteRecord[];
   begun: string;
   /** whether its provider carries out atomic lists whole or not at all */
   isAtomic: boolean;
   /** the domain's revision before it was asked */
   since: number;
-  /** the rows as they were compared with it, at which revision, and how they differ */
-  compared: { revision: number; rows: readonly CacheRow[]; plain: Difference };
 }
 
 /**
@@ -181,18 +180,15 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       const { provider, definition } = await this.connections.of(state.account_id);
       const begun = now();
       const settles = await this.inDoubt.isAt([domain.id], null);
-      const remote = await provider.listRecords({ id: state.remote_id, name: state.name }, { settles });
-      const { revision } = await this.domains.reload(domain.id);
-      const rows = await this.cache.following(domain.id);
-      // what it is as a rule, since a large zone is compared for long: the transaction holds others up
-      const plain = await difference(rows, remote);
+      const pieces = provider.recordPieces({ id: state.remote_id, name: state.name }, { settles });
+      // before the transaction, since a large zone is compared for long, and that holds others up
+      const compared = await (settles ? compareWhole : compareSifted)(this.cache, domain.id, pieces);
       // what the vendor keeps by itself proves nothing of our changes
       const { capabilities } = definition;
       const isOurs = ({ readOnly: read_only, value }: RemoteRecord) => !givesWay({ read_only, value }, capabilities);
-      const proof = capabilities.yields ? remote.filter(isOurs) : remote;
+      const proof = settles ? compared.records().filter(isOurs) : [];
       const { atomic: isAtomic } = capabilities;
-      const compared = { revision, rows, plain };
-      const list = { remote, proof, begun, isAtomic, since: state.revision, compared };
+      const list = { compared, proof, begun, isAtomic, since: state.revision };
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
         await this.state.synced(domain.id, manager);
@@ -206,31 +202,36 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   private async take(
     manager: EntityManager,
     domain: DomainRow,
-    { remote, proof, begun, isAtomic, since, compared }: List,
+    { compared, proof, begun, isAtomic, since }: List,
     actor: Actor,
     confirm: boolean,
   ): Promise<Followed> {
     const { id, name, synced_at, stale_revision: stale } = domain;
-    const unmoved = (await this.state.revision(id, manager)) === compared.revision;
-    const rows = unmoved ? compared.rows : await this.cache.following(id, manager);
-    const busy = await this.inDoubt.busyHosts(manager, id, since);
+    const unmoved = (await this.state.revision(id, manager)) === since;
+    const rows = unmoved ? compared.rows : await rowsNow(this.cache, id, compared, manager);
+    const inDoubt = await this.inDoubt.of(id, manager);
+    const changed = await this.inDoubt.busyHosts(manager, id, since);
+    // what has come into doubt since is judged by the next list, which is kept whole
+    const busy = compared.isWhole ? changed : new Set([...changed, ...inDoubt.flatMap(hostsOf)]);
     // names that are left to their writers are not followed yet
     if (stale !== null && !busy.size) await this.state.caughtUp(id, since, manager);
-    const inDoubt = await this.inDoubt.of(id, manager);
     const free = inDoubt.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
     const plain = unmoved && !free.length;
     const took = successors(free, proof);
-    const changes = plain ? compared.plain : await difference(rows, remote, expectations(free, begun, took));
+    const changes = plain
+      ? compared.plain
+      : await difference(rows, compared.records(), expectations(free, begun, took));
     // what we did ourselves, or may have done, is no loss
     const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
-    const loss = suspiciousLoss(rows, changes, ours);
+    const loss = suspiciousLoss(rows, changes, ours, compared.same);
     if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
+    const around = await this.rowsAround(manager, domain, compared, rows, changes);
     const done = await this.cache.apply(manager, id, changes, busy);
     const touched = done.insert.length + done.update.length + done.remove.length;
     const steps = await this.found.steps(manager, domain, rows, done);
     const verdicts = judge(free, proof, begun, remoteIdsOf(rows), { took, isAtomic });
     const { claims, ...settled } = await this.settling.settle(manager, id, free, verdicts, rows, steps);
-    await this.found.store(manager, domain, steps, claims, rows, ours);
+    await this.found.store(manager, domain, steps, claims, around, ours);
     if (touched + settled.applied) await this.state.raiseRevision(id, manager);
     if (loss) {
       const after = { touched, confirmed: loss.lost.length, of: loss.of };
@@ -244,6 +245,18 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     const learned = settled.applied > 0 || (touched > 0 && stale === null);
     if (learned) await this.outdateOthers(manager, id);
     return { touched, ...settled };
+  }
+
+  /** The rows of a difference, with what else stands at its names where that is wanted to stay. */
+  private async rowsAround(
+    manager: EntityManager,
+    { id, synced_at, change_rules }: DomainRow,
+    { isWhole }: ZoneComparison,
+    rows: readonly CacheRow[],
+    changes: Difference,
+  ): Promise<readonly CacheRow[]> {
+    if (isWhole || synced_at === null || changeRulesOf({ change_rules }).drift.mode === 'adopt') return rows;
+    return this.cache.those(id, 'host', [...hostsIn(changes)], manager);
   }
 
   /** What this cache has learned of the zone, those of its other domains have not. */

@@ -97,16 +97,19 @@ export class PlanBuilder {
         say('are more than {max} in one plan: {count}', { max: MAX_CHANGES, count: list.length }),
       );
     const named = 'hosts' in wish.edits ? wish.edits.hosts : [];
-    const rows = await this.cache.those(domain.id, 'host', [...new Set([...named, ...list.flatMap(hostsOf)])]);
+    const hosts = new Set([...named, ...list.flatMap(hostsOf)]);
+    const rows = await sifted(plan.rows, ({ host }) => hosts.has(host));
     const zone = { rules: changeRulesOf(domain), records: domain.records_count };
     const passing = { actor: me, domain, zone, changes: list, rows };
     if (direct) this.gate.admit({ ...passing, options: direct });
     const guards = await this.gate.guards(passing, ALL);
     const at = byHost(rows);
     const changes: Draft['changes'] = [];
-    for (const [i, { position: _, ...change }] of list.entries()) {
+    for (const [i, change] of list.entries()) {
       if (due()) await turn();
-      changes.push({ ...change, base: baseOf(rowsAt(hostsOf(change), at)), guards: guards[i] as GuardKey[] });
+      const { op, recordId, before, after } = change;
+      const base = baseOf(rowsAt(hostsOf(change), at));
+      changes.push({ op, recordId, before, after, base, guards: guards[i] as GuardKey[] });
     }
     const entries = new Set(plan.nets.map(({ entry }) => entry));
     const idle = planned.filter(({ error, entry }) => !error && entry && !entries.has(entry));

@@ -25,6 +25,7 @@ export interface PlanOutcome {
 @Entity('plans')
 @Index('plans_domain_ix', ['domain_id', 'id'])
 @Index('plans_state_ix', ['domain_id', 'state', 'id'])
+@Index('plans_any_state_ix', ['state', 'expires_at'])
 @Index('plans_end_ix', ['expires_at'])
 @Index('plans_group_ix', ['group_id', 'id'])
 export class Plan {

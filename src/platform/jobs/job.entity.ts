@@ -7,6 +7,7 @@ import { Fleeting } from '../schema/restored.js';
 @Entity('jobs')
 @Index('jobs_key_uq', ['unique_key'], { unique: true })
 @Index('jobs_next_ix', ['state', 'next_at'])
+@Index('jobs_kind_ix', ['kind', 'id'])
 @Index('jobs_name_ix', ['name', 'id'])
 export class JobRow {
   @Id() id!: number;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, signedIn } from '../../access/access.js';
-import type { StoredRecord } from '../../cache/record-cache.js';
+import type { ShownRecord } from '../../cache/dns-records.repository.js';
 import { type Edit, Places, update } from '../../changes/edits/edit.js';
 import { RecordPatch, recordView } from '../../changes/edits/record.dto.js';
 import { changesOf } from '../../changes/edits/record-rules.js';
@@ -91,7 +91,7 @@ export class ManyPlans {
     return asked;
   }
 
-  private async wishOf(domain: OpenDomain, rows: readonly StoredRecord[], set: RecordsSet): Promise<Wish> {
+  private async wishOf(domain: OpenDomain, rows: readonly ShownRecord[], set: RecordsSet): Promise<Wish> {
     const place = await this.places.of(domain);
     const edits: Edit[] = [];
     const warnings: string[] = [];

@@ -5,9 +5,14 @@ import type { PlanView } from './plan.dto.js';
 export const planText = ({ domain, changes, hidden, summary }: PlanView): string =>
   diffText([domain, domain], changes, hidden, summary);
 
-/** One line, whatever a provider holds. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
-const oneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
+/** Signs that show what follows them in another order. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const named = (sign: string): string => `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** One line in the order in which it is written, whatever a provider holds. */
+const oneLine = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').replace(TURNING, named);
 
 /** Text in which Markdown sees no markup. */
 const plain = (text: string): string => oneLine(text).replace(/[\\`*_{}[\]<>|#!~&$]/g, '\\$&');

@@ -35,7 +35,7 @@ export function headOf({ id: domain_id, access }: OpenDomain, plan: NewPlan) {
 export function planRow(
   me: Caller,
   domain: OpenDomain,
-  draft: Draft,
+  draft: Omit<Draft, 'planned'>,
   comment = '',
   door: Plan['door'] = 'plan',
 ): NewPlan {
@@ -51,7 +51,7 @@ export function planRow(
 }
 
 /** Changes that were worked out, with their ids within the plan. */
-export const numbered = ({ changes }: Draft): StoredPlanChange[] =>
+export const numbered = ({ changes }: Pick<Draft, 'changes'>): StoredPlanChange[] =>
   changes.map((change, i) => ({ ...change, position: i + 1 }));
 
 /** A plan as a caller may see it: of changes of records that they may not read it has the number. */

@@ -90,7 +90,9 @@ export class PlansService implements OnModuleInit {
   async create(me: Caller, opened: OpenDomain, input: PlanInput, drifted?: Scope): Promise<PlanView> {
     const zone = await this.builder.read(me, opened);
     const { domain } = zone;
-    const draft = await this.builder.build(me, zone, await this.targets.of(me, domain, input, zone.rows, drifted));
+    const wish = this.targets.of(me, domain, input, zone.rows, drifted);
+    // without the edits, which nobody needs while it is stored
+    const { planned: _, ...draft } = await this.builder.build(me, zone, await wish);
     const { changes } = draft;
     const plan = planRow(me, domain, draft, input.comment, input.drift ? 'drift' : 'plan');
     const id = changes.length

@@ -97,7 +97,7 @@ export class RrsetsService {
     conditions: Conditions,
   ): Promise<RrsetResult> {
     assertAddressed(domain, address, input);
-    const place = await this.places.of(domain);
+    const place = await this.places.of(domain, input.ttl);
     const { host, type } = address;
     const { ttl } = input;
     const line = input.line ?? address.line;
@@ -134,7 +134,7 @@ export class RrsetsService {
     const writes = wishes.map(({ key, choose }): Write => {
       const of = (rows: readonly StoredRecord[]) => {
         const own = ownOf(place, rows, key);
-        const wanted = choose(own);
+        const wanted = chosen(domain, key, () => choose(own));
         // the answer may show whether they were there
         for (const { record } of wanted) assertMay(domain.access, domain.id, 'read', record);
         return editsOf(own, wanted);
@@ -276,6 +276,16 @@ export class RrsetsService {
       const changed = !readsRecords(me) || results.some((result) => result.ok && result.written);
       return { changed, records: records.sort((a, b) => a - b), ...(told.length && { replaced: told.map(shown) }) };
     }
+  }
+}
+
+/** What a set shall hold; why nothing fits tells what it holds: to who may read there. @throws AppError 403001 */
+function chosen({ access, id }: OpenDomain, key: Key, choose: () => readonly Wanted[]): readonly Wanted[] {
+  try {
+    return choose();
+  } catch (error) {
+    assertMay(access, id, 'read', { ...key, value: null, ttl: 0 });
+    throw error;
   }
 }
 

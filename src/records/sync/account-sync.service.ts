@@ -9,6 +9,7 @@ import { type Actor, AuditService } from '../../audit/audit.service.js';
 import { SuspiciousList } from '../../cache/suspicious.js';
 import { actorOf } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
+import type { DomainRow } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { shownName } from '../../domains/zone-identity.js';
 import { Zones, type ZonesFollowed } from '../../domains/zones.service.js';
@@ -17,6 +18,8 @@ import { now } from '../../platform/common/clock.js';
 import { AppError, errors } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { Logger } from '../../platform/common/logger.js';
+import { POOLS } from '../../platform/common/pools.js';
+import { sideBySide } from '../../platform/common/side-by-side.js';
 import { Db, pointsNowhere } from '../../platform/database/db.js';
 import { Leases } from '../../platform/database/leases.js';
 import { Events } from '../../platform/events/events.js';
@@ -32,6 +35,8 @@ const SYNC_WAIT_MS = 60_000;
 const TRIES = 3;
 /** for so long holds what somebody has confirmed */
 const CONFIRMED_MS = 600_000;
+/** ms for which a run that was cut off counts: what it had read is not read once more */
+const RESUMED_MS = 3_600_000;
 /** suspicious domains that an account's `last_error` names, and domains that could not be read that the job names */
 const TOLD = 10;
 /** names of lost zones that the audit log keeps */
@@ -57,8 +62,10 @@ type Due = Pick<SyncedAccount, 'id' | 'owner_id'>;
 /** Who asked, for the audit log; the rights were judged. */
 type Who = Parameters<typeof actorOf>[0] & Pick<Caller, 'ip' | 'userAgent'>;
 
-/** How far the reading of records is, as the job shows it. */
+/** How far the reading of records is, as the job shows it; another process goes on from there. */
 interface Progress {
+  /** when the first run of it began to read */
+  begun: string;
   zones: number;
   done: number;
   failed: number;
@@ -225,17 +232,20 @@ export class AccountSyncService implements OnModuleInit {
     ids: number[],
     job: JobRun,
   ): Promise<{ failed: number; words: string | null }> {
-    const progress: Progress = { zones: ids.length, done: 0, failed: 0, reading: [], errors: [] };
+    const { begun: before = '' } = (job.before ?? {}) as Partial<Progress>;
+    const begun = before > now(-RESUMED_MS) ? before : now();
+    const progress: Progress = { begun, zones: ids.length, done: 0, failed: 0, reading: [], errors: [] };
     const suspicious: string[] = [];
+    // by the process that died
+    const isRead = ({ synced_at }: DomainRow) => begun === before && (synced_at ?? '') >= begun;
     const one = async (id: number) => {
-      if (job.signal.aborted) return;
       const domain = await this.domains.reload(id).catch(() => null);
       const name = domain ? shownName(domain) : String(id);
       progress.reading.push(name);
       job.progress(progress);
       try {
         // it was deleted meanwhile
-        if (domain) await this.records.refresh(domain, actor);
+        if (domain && !isRead(domain)) await this.records.refresh(domain, actor);
       } catch (error) {
         const { message } = error as Error;
         progress.failed++;
@@ -248,15 +258,15 @@ export class AccountSyncService implements OnModuleInit {
       job.progress(progress);
     };
     const share = { user: owner_id, target: account_id };
-    await Promise.all(
-      ids.map((id) =>
-        this.pool
-          .run(share, () => one(id), job.signal)
-          .catch((error) => {
-            if (!job.signal.aborted) throw error;
-          }),
-      ),
-    );
+    // more would not get a place
+    await sideBySide(ids, POOLS.synchronisations.target, async (id) => {
+      if (job.signal.aborted) return;
+      await this.pool
+        .run(share, () => one(id), job.signal)
+        .catch((error) => {
+          if (!job.signal.aborted) throw error;
+        });
+    });
     // what is left is done by another process
     job.signal.throwIfAborted();
     return { failed: progress.failed, words: wordsOf(progress.failed, suspicious) };
