@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now, sleep, within } from '../platform/common/clock.js';
+import { withoutDeadline } from '../platform/common/deadline.js';
 import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
 import { Events, type Readers } from '../platform/events/events.js';
@@ -84,18 +85,15 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     if (this.waiting.length >= MOST_WAITING)
       this.waiting = [{ type: 'reset', domain_id: null, readers: null, data: { reason: 'too_much' } }];
     this.waiting.push({ type, domain_id, readers, data });
-    this.writing ??= this.write();
+    // of no request: it stores what others tell meanwhile, too
+    this.writing ??= withoutDeadline(() => this.write());
   }
 
   private async write(): Promise<void> {
     while (this.waiting.length) {
       const rows = this.waiting.splice(0, ROWS);
       try {
-        const time = now();
-        await this.db.transaction(async (manager) => {
-          await this.takeTurn(manager);
-          await this.log.insert(rows, time, manager);
-        });
+        await this.store(rows, now());
         this.wake.tell();
       } catch (error) {
         this.waiting.unshift(...rows);
@@ -109,6 +107,15 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     }
     // in one step with the look above: an event that comes between them would wait for the next one
     this.writing = null;
+  }
+
+  private async store(rows: readonly NewEvent[], at: string): Promise<void> {
+    // one statement is committed in the order of the ids that it was given, where no other writes meanwhile
+    if (this.db.isSerial) return this.log.insert(rows, at);
+    await this.db.transaction(async (manager) => {
+      await this.takeTurn(manager);
+      await this.log.insert(rows, at, manager);
+    });
   }
 
   /**

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Db } from '../platform/database/db.js';
+import { BRIEF } from '../platform/database/sqlite.js';
 import type { LoggedEvent } from './event.entity.js';
 
 export type NewEvent = Pick<LoggedEvent, 'type' | 'domain_id' | 'readers' | 'data'>;
@@ -19,6 +20,7 @@ const parsed = ({ readers, data, ...row }: Stored): LoggedEvent => ({
 export class EventsLogRepository {
   constructor(private readonly db: Db) {}
 
+  /** A power cut may take what was inserted outside of a transaction. */
   async insert(events: readonly NewEvent[], at: string, manager?: EntityManager): Promise<void> {
     const values = events.flatMap(({ type, domain_id, readers, data }) => [
       at,
@@ -28,7 +30,7 @@ export class EventsLogRepository {
       JSON.stringify(data),
     ]);
     const rows = events.map(() => '(?, ?, ?, ?, ?)').join(', ');
-    const sql = `INSERT INTO events_log (created_at, type, domain_id, readers, data) VALUES ${rows}`;
+    const sql = `INSERT INTO events_log (created_at, type, domain_id, readers, data) VALUES ${rows}${manager ? '' : BRIEF}`;
     await this.db.run(sql, values, manager);
   }
 

@@ -4,12 +4,13 @@ import { AccountsService } from '../accounts/accounts.service.js';
 import { LoginService } from '../auth/login/login.service.js';
 import { OauthService } from '../auth/oauth/oauth.service.js';
 import { RelyingParty } from '../auth/passkeys/relying-party.js';
-import { ProfileService } from '../auth/profile/profile.service.js';
+import { profileView } from '../auth/profile/profile.service.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { AppError } from '../platform/common/errors.js';
 import { PROVIDERS_TAG } from '../providers/providers.controller.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { TokensService } from '../tokens/tokens.service.js';
+import { userView } from '../users/user-view.js';
 import type { BootstrapView, SiteView } from './site.dto.js';
 
 /** The data that a page requests first. */
@@ -20,7 +21,6 @@ export class SiteService {
     private readonly parties: RelyingParty,
     private readonly oauth: OauthService,
     private readonly logins: LoginService,
-    private readonly profiles: ProfileService,
     private readonly domains: DomainsService,
     private readonly accounts: AccountsService,
     private readonly tokens: TokensService,
@@ -42,9 +42,8 @@ export class SiteService {
   /** For signed-in users: all that a page shows before it requests anything else. */
   async bootstrap(caller: Caller): Promise<BootstrapView> {
     const me = signedIn(caller);
-    const [user, profile, general, { password_policy }, domains, accounts, tokens] = await Promise.all([
-      this.logins.me(caller),
-      this.profiles.get(caller),
+    const [user, general, { password_policy }, domains, accounts, tokens] = await Promise.all([
+      this.logins.stored(caller),
       this.settings.read('general'),
       this.settings.securityFor(me.role),
       this.domains.count(me),
@@ -54,8 +53,8 @@ export class SiteService {
     const { site_name, language, timezone, background_image, registration_enabled, default_ttl } = general;
     const shown = { site_name, language, timezone, background_image, registration_enabled, default_ttl };
     return {
-      me: user,
-      profile,
+      me: { ...userView(user), role: me.role },
+      profile: profileView(user),
       settings: { ...shown, password_policy },
       providers: { href: '/api/providers', etag: PROVIDERS_TAG },
       counts: { domains, accounts, tokens },

@@ -3,6 +3,7 @@ import { Id, Int, Str, Utc } from '../platform/schema/columns.js';
 import { User } from '../users/user.entity.js';
 
 @Entity('teams')
+@Index('teams_name_ix', ['name', 'id'])
 export class Team {
   @Id() id!: number;
   @Str(128) name!: string;

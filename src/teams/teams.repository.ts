@@ -10,11 +10,9 @@ import { Team } from './team.entity.js';
 export type TeamRow = Omit<TeamView, 'member_count'> & { member_count: number | string };
 
 const COLUMNS = `t.id, t.name, t.description, t.created_by, t.created_at,
-  (SELECT COUNT(*) FROM team_members c WHERE c.team_id = t.id) AS member_count, m.role AS my_role`;
+  (SELECT COUNT(*) FROM team_members c WHERE c.team_id = t.id) AS member_count,
+  (SELECT m.role FROM team_members m WHERE m.team_id = t.id AND m.user_id = ?) AS my_role`;
 const SORTS = { id: 't.id', name: 't.name', created_at: 't.created_at' };
-
-/** The membership of one user. */
-const MINE = 'team_members m ON m.team_id = t.id AND m.user_id = ?';
 
 /** The statements of the table `teams`. */
 @Injectable()
@@ -25,9 +23,10 @@ export class TeamsRepository {
   list(userId: number, all: boolean, query: PageQuery): Promise<{ total: number; list: TeamRow[] }> {
     return listRows<TeamRow>(this.db, query, {
       columns: COLUMNS,
-      from: `teams t ${all ? 'LEFT' : 'INNER'} JOIN ${MINE}`,
-      where: '1 = 1',
-      values: [userId],
+      ofColumns: [userId],
+      from: 'teams t',
+      where: all ? '1 = 1' : 't.id IN (SELECT o.team_id FROM team_members o WHERE o.user_id = ?)',
+      values: all ? [] : [userId],
       sorts: SORTS,
       fallback: 'name',
       id: 't.id',
@@ -37,7 +36,7 @@ export class TeamsRepository {
 
   /** A team as this user sees it. */
   find(id: number, userId: number, manager?: EntityManager): Promise<TeamRow | undefined> {
-    const sql = `SELECT ${COLUMNS} FROM teams t LEFT JOIN ${MINE} WHERE t.id = ?`;
+    const sql = `SELECT ${COLUMNS} FROM teams t WHERE t.id = ?`;
     return this.db.row(sql, [userId, id], manager);
   }
 

@@ -63,7 +63,15 @@ export class ListedChangeSetsRepository {
     limit: number,
     offset: number,
   ): Promise<{ rows: ListedSet[]; total: number }> {
-    return { rows: await this.newest(scope, filter, limit, offset), total: await this.count(scope, filter) };
+    const total = await this.count(scope, filter);
+    // what lies behind the middle is read from the end, so that the last page costs what the first one does
+    if (offset <= total / 2) return { rows: await this.newest(scope, filter, limit, offset), total };
+    const take = Math.min(limit, total - offset);
+    if (take <= 0) return { rows: [], total };
+    return {
+      rows: await this.rows('change_sets s', conditionsOf(scope, filter), take, total - offset - take, 'ASC'),
+      total,
+    };
   }
 
   /** The rows of such a page: only these are read whole. */
@@ -72,13 +80,18 @@ export class ListedChangeSetsRepository {
       const rows = await this.rows(LATELY, found(scope, filter), limit, offset);
       if (rows.length === limit) return rows;
     }
-    const conditions = typeof scope !== 'number' && readsAll(scope) ? foundByAll(filter) : found(scope, filter);
-    return this.rows('change_sets s', conditions, limit, offset);
+    return this.rows('change_sets s', conditionsOf(scope, filter), limit, offset);
   }
 
-  private rows(from: string, { sql, values }: Sql, limit: number, offset: number): Promise<ListedSet[]> {
+  private rows(
+    from: string,
+    { sql, values }: Sql,
+    limit: number,
+    offset: number,
+    order: 'ASC' | 'DESC' = 'DESC',
+  ): Promise<ListedSet[]> {
     return this.db.rows(
-      `${WITH_ZONE} FROM (SELECT s.id AS set_id FROM ${from} WHERE ${sql} ORDER BY s.id DESC LIMIT ? OFFSET ?) f
+      `${WITH_ZONE} FROM (SELECT s.id AS set_id FROM ${from} WHERE ${sql} ORDER BY s.id ${order} LIMIT ? OFFSET ?) f
          JOIN change_sets s ON s.id = f.set_id JOIN domains d ON d.id = s.domain_id ORDER BY s.id DESC`,
       [...values, limit, offset],
     );
@@ -145,6 +158,9 @@ export class ListedChangeSetsRepository {
     );
   }
 }
+
+const conditionsOf = (scope: Scope, filter: SetFilter): Sql =>
+  typeof scope !== 'number' && readsAll(scope) ? foundByAll(filter) : found(scope, filter);
 
 /** Conditions on `change_sets s`, also those about its changes. */
 function found(scope: Scope, filter: SetFilter): Sql {

@@ -9,26 +9,29 @@ import type { Seen } from './certificate.js';
 import type { CertificateView } from './expiry.dto.js';
 
 const DAY_MS = 86_400_000;
-/** after all ids */
-const MAX_ID = 2_147_483_647;
 /** Names with an address or an alias; wildcards and `_x` have no certificate of their own. */
 const HOST = `r.enabled = ? AND r.type IN ('A', 'AAAA', 'CNAME')
   AND r.host NOT LIKE '%*%' AND r.host NOT LIKE '%!_%' ESCAPE '!'`;
+/** A domain that its provider lists, which most are: SQLite would begin with the index of `status = 'active'`. */
+const THERE = "d.status <> 'missing'";
 /** The host of a row of `certificates` as records of its domain `d` name it. */
 const hostIn = (table: string) =>
   `CASE WHEN ${table}.host = d.name THEN '@' ELSE SUBSTR(${table}.host, 1, LENGTH(${table}.host) - LENGTH(d.name) - 1) END`;
 
-/** A host that is due. */
-interface DueRow {
-  /** of its row; null: it has none yet */
-  id: number | null;
-  domain_id: number;
+export interface WatchedDomain {
+  id: number;
   owner_id: number | null;
-  /** of the domain */
   name: string;
-  /** as records name it */
-  host: string;
   port: number;
+}
+
+/** A host that was looked at. */
+export interface KnownHost {
+  id: number;
+  domain_id: number;
+  /** full name */
+  host: string;
+  checked_at: string | null;
 }
 
 /** A certificate that ends soon. */
@@ -90,7 +93,7 @@ export class CertificatesRepository {
     return this.db.rows<EndingCertificate>(
       `SELECT c.id, c.host, d.name AS domain, c.valid_from, c.valid_to, c.issuer, c.told_for, c.told_days
          FROM certificates c JOIN domains d ON d.id = c.domain_id
-        WHERE d.watch_certificates = ? AND d.status = 'active' AND d.apart = '' AND c.valid_from IS NOT NULL AND c.valid_to < ?
+        WHERE d.watch_certificates = ? AND ${THERE} AND d.apart = '' AND c.valid_from IS NOT NULL AND c.valid_to < ?
         ORDER BY c.valid_to, c.id`,
       [true, at],
     );
@@ -107,7 +110,7 @@ export class CertificatesRepository {
       `SELECT c.id, c.host, c.domain_id, d.name AS domain, c.valid_to, ${TOTAL}
          FROM certificates c JOIN domains d ON d.id = c.domain_id
         WHERE c.valid_to < ? AND (c.valid_from < ? OR c.valid_to < ?) AND ${readable}
-          AND d.watch_certificates = ? AND d.status = 'active' AND d.apart = ''
+          AND d.watch_certificates = ? AND ${THERE} AND d.apart = ''
         ORDER BY c.valid_to, c.id LIMIT ? OFFSET ?`,
       [now(7 * DAY_MS), now(-16 * DAY_MS), now(2 * DAY_MS), ...values, true, limit, offset],
     );
@@ -128,37 +131,35 @@ export class CertificatesRepository {
     await this.db.run(unwatched, [false]);
   }
 
-  /** Removes hosts that have no records any more, but none of a domain that its provider does not list now. */
-  async removeGone(): Promise<void> {
-    await this.db.run(
-      `DELETE FROM certificates
-        WHERE domain_id IN (SELECT id FROM domains WHERE status = 'active') AND NOT EXISTS (
-          SELECT 1 FROM domains d JOIN dns_records r ON r.domain_id = d.id
-           WHERE d.id = certificates.domain_id AND r.host = ${hostIn('certificates')} AND ${HOST})`,
-      [true],
+  /** Watched public domains behind an id, but none that its provider does not list now. */
+  watched(after: number, limit: number): Promise<WatchedDomain[]> {
+    return this.db.rows(
+      `SELECT d.id, d.owner_id, d.name, d.certificate_port AS port FROM domains d
+        WHERE d.id > ? AND d.watch_certificates = ? AND ${THERE} AND d.apart = '' ORDER BY d.id LIMIT ?`,
+      [after, true, limit],
     );
   }
 
-  /**
-   * Hosts of watched public domains that were not checked since a moment, known ones before new ones, in turns over
-   * owners, and of each owner first those that were checked the longest ago.
-   * @param perDomain hosts of one domain that are watched
-   */
-  due(checkedBefore: string, perDomain: number, limit: number): Promise<DueRow[]> {
-    return this.db.rows<DueRow>(
-      `SELECT domain_id, owner_id, name, port, host, id FROM (
-         SELECT hosts.*, ROW_NUMBER() OVER (
-                  PARTITION BY owner_id ORDER BY COALESCE(checked_at, ''), domain_id, place) AS turn FROM (
-         SELECT d.id AS domain_id, d.owner_id, d.name, d.certificate_port AS port, r.host, c.id, c.checked_at,
-                ROW_NUMBER() OVER (PARTITION BY d.id ORDER BY COALESCE(c.id, ${MAX_ID}), r.host) AS place
-           FROM domains d
-           JOIN (SELECT DISTINCT r.domain_id, r.host FROM dns_records r WHERE ${HOST}) r ON r.domain_id = d.id
-           LEFT JOIN certificates c ON c.domain_id = d.id AND ${hostIn('c')} = r.host
-          WHERE d.watch_certificates = ? AND d.status = 'active' AND d.apart = '') hosts
-          WHERE place <= ? AND (checked_at IS NULL OR checked_at <= ?)) due
-        ORDER BY turn, COALESCE(checked_at, ''), domain_id LIMIT ?`,
-      [true, true, perDomain, checkedBefore, limit],
+  /** Removes hosts of these domains that have no records any more. */
+  async removeGone(domainIds: readonly number[]): Promise<void> {
+    await this.db.run(
+      `DELETE FROM certificates WHERE domain_id IN (${marks(domainIds.length)}) AND NOT EXISTS (
+          SELECT 1 FROM domains d JOIN dns_records r ON r.domain_id = d.id
+           WHERE d.id = certificates.domain_id AND r.host = ${hostIn('certificates')} AND ${HOST})`,
+      [...domainIds, true],
     );
+  }
+
+  /** The hosts of these domains that have rows, those that were added first before others. */
+  known(domainIds: readonly number[]): Promise<KnownHost[]> {
+    const sql = `SELECT id, domain_id, host, checked_at FROM certificates WHERE domain_id IN (${marks(domainIds.length)}) ORDER BY id`;
+    return this.db.rows(sql, domainIds);
+  }
+
+  /** The first hosts of a domain that could have a certificate, as records name them. */
+  async hostsOf(domainId: number, limit: number): Promise<string[]> {
+    const sql = `SELECT DISTINCT r.host FROM dns_records r WHERE r.domain_id = ? AND ${HOST} ORDER BY r.host LIMIT ?`;
+    return (await this.db.rows<{ host: string }>(sql, [domainId, true, limit])).map(({ host }) => host);
   }
 
   async write(id: number, result: Result): Promise<void> {

@@ -1,4 +1,5 @@
 import { toAscii } from '../../dns/names.js';
+import { parseJson } from '../../platform/common/json-weight.js';
 import { RegistrySilence } from './answers.js';
 import { rfc3339 } from './moment.js';
 
@@ -18,7 +19,7 @@ const plain = (value: unknown): string => (typeof value === 'string' ? value.tri
 export function readRdap(body: string, name: string): string | null {
   let answer: unknown;
   try {
-    answer = JSON.parse(body);
+    answer = parseJson(body);
   } catch {
     throw unreadable('it is no JSON');
   }

@@ -6,6 +6,8 @@ import type { Db, SqlValue } from './db.js';
 /** What a list is made of. */
 export interface ListSql {
   columns: string;
+  /** values of `columns`, where these cost much: they are read of the page alone, and `from` has no values */
+  ofColumns?: readonly SqlValue[];
   from: string;
   where: string;
   /** of `from` and `where` */
@@ -36,10 +38,14 @@ export async function listRows<T>(db: Db, query: PageQuery, sql: ListSql): Promi
   const like = words.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ');
   const from = `${sql.from} WHERE ${sql.where}${like && ` AND (${like})`}`;
   const values = [...sql.values, ...words.map(() => contains(query.keyword as string))];
-  const page = pageOf(query);
-  const [end, cut] = pageSql(page);
-  const list = await db.rows<T>(`SELECT ${sql.columns} FROM ${from} ORDER BY ${order}${end}`, [...values, ...cut]);
-  if (!page) return { total: list.length, list };
+  const asked = pageOf(query);
+  const [end, cut] = pageSql(asked);
+  const first = sql.ofColumns ?? [];
+  const rows = `${from} ORDER BY ${order}${end}`;
+  const ids = `(SELECT ${sql.id} AS found FROM ${rows}) page`;
+  const page = sql.ofColumns ? `${ids} JOIN ${sql.from} ON ${sql.id} = page.found ORDER BY ${order}` : rows;
+  const list = await db.rows<T>(`SELECT ${sql.columns} FROM ${page}`, [...first, ...values, ...cut]);
+  if (!asked) return { total: list.length, list };
   const count = await db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${from}`, values);
   return { total: Number(count?.n), list };
 }

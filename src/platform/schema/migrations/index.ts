@@ -51,6 +51,8 @@ import { Doors1764450000000 } from './1764450000000-doors.js';
 import { Hooks1764460000000 } from './1764460000000-hooks.js';
 import { TsigKeys1764475000000 } from './1764475000000-tsig-keys.js';
 import { TsigSecondaries1764490000000 } from './1764490000000-tsig-secondaries.js';
+import { Growth1764495000000 } from './1764495000000-growth.js';
+import { RecordValues1764496000000 } from './1764496000000-record-values.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -107,4 +109,6 @@ export const MIGRATIONS = [
   Hooks1764460000000,
   TsigKeys1764475000000,
   TsigSecondaries1764490000000,
+  Growth1764495000000,
+  RecordValues1764496000000,
 ];
