@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ENTRY = join(import.meta.dirname, '../dist/src/main.js');
+const OWN = { MALLOC_ARENA_MAX: '2', HOST: '127.0.0.1', PORT: '0', DRAIN_MS: '0' };
 const START_MS = 90_000;
 const STOP_MS = 10_000;
 
@@ -14,10 +15,14 @@ export async function startThrowaway(env = {}, nodeArgs = []) {
   const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-'));
   const child = spawn(process.execPath, [...nodeArgs, ENTRY], {
     cwd: dataDir, // without a .env file
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, DRAIN_MS: '0', ...env },
+    // with the heaps that `npm start` and the image give it
+    env: { ...OWN, PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise((resolve) => child.once('close', resolve));
+  // a caller that fails before its `finally` leaves nobody behind
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -29,6 +34,7 @@ export async function startThrowaway(env = {}, nodeArgs = []) {
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await ended;
     clearTimeout(late);
+    process.off('exit', kill);
     rmSync(dataDir, { recursive: true, force: true });
   };
   // PORT=0 lets the system choose; the port is read from the log

@@ -1,3 +1,4 @@
+import './platform/common/left-out.js';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { Module } from '@nestjs/common';

@@ -1,3 +1,4 @@
+import './platform/common/left-out.js';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';

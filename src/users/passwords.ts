@@ -1,11 +1,12 @@
 import { createHash, createHmac } from 'node:crypto';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { Injectable } from '@nestjs/common';
-import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import bcrypt from 'bcrypt';
 import type { Caller } from '../access/access.js';
 import { networkOf } from '../platform/common/cidr.js';
 import { FairPool, type Owner } from '../platform/common/fair-pool.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
+import type { Question } from './password-rater.js';
 
 const COST = 12;
 const PASSWORD_MAX = 128;
@@ -98,18 +99,52 @@ export class Passwords {
   }
 }
 
-let rater: ZxcvbnFactory | undefined;
+/** ms after which the thread that judges passwords ends, when nobody needs it. */
+const KEPT_MS = 60_000;
 const JUDGED = 40;
 
-/** The word lists are loaded when the first password is set. */
-async function zxcvbn(): Promise<ZxcvbnFactory> {
+/** The thread that judges passwords, and why it ended by itself. */
+interface Rater {
+  thread: Worker;
+  failure?: Error;
+}
+let rater: Rater | undefined;
+let unused: NodeJS.Timeout | undefined;
+
+/** The first one who sets a password starts it. */
+function started(): Rater {
+  unused ??= setTimeout(() => {
+    void rater?.thread.terminate();
+    [rater, unused] = [undefined, undefined];
+  }, KEPT_MS).unref();
+  unused.refresh();
   if (rater) return rater;
-  const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs: graphs }] = await Promise.all([
-    import('@zxcvbn-ts/core'),
-    import('@zxcvbn-ts/language-common'),
-  ]);
-  rater = new ZxcvbnFactory({ dictionary, graphs });
-  return rater;
+  const one: Rater = { thread: new Worker(new URL('password-rater.js', import.meta.url), { execArgv: [] }) };
+  one.thread.unref();
+  one.thread.once('error', (error) => {
+    one.failure = error;
+  });
+  one.thread.once('exit', () => {
+    if (rater === one) rater = undefined;
+  });
+  rater = one;
+  return one;
+}
+
+/** The best score of these parts of a password, 0 to 4. @throws Error when the thread ends before it has answered */
+function scoreOf(parts: string[], words: string[]): Promise<number> {
+  const { port1: answers, port2: port } = new MessageChannel();
+  return new Promise((resolve, reject) => {
+    answers.once('message', (score: number) => {
+      resolve(score);
+      answers.close();
+    });
+    const asked = started();
+    const ended = () => reject(new Error('the thread that judges passwords has ended', { cause: asked.failure }));
+    answers.once('close', ended);
+    const question: Question = { parts, words, port };
+    asked.thread.postMessage(question, [port]);
+  });
 }
 
 /**
@@ -124,12 +159,9 @@ export async function passwordProblem(
   const length = [...password].length;
   if (length < min_length || length > PASSWORD_MAX)
     return say('must have {min} to {max} characters', { min: min_length, max: PASSWORD_MAX });
-  const judging = await zxcvbn();
-  const words = inputs.filter(Boolean);
-  // the judgement takes longer with the square of the length and holds up everybody: of long ones an end that is good
-  // makes the whole good
+  // the judgement takes longer with the square of the length: of long ones an end that is good makes the whole good
   const parts = password.length > JUDGED ? [password.slice(0, JUDGED), password.slice(-JUDGED)] : [password];
-  return parts.some((part) => judging.check(part, words).score >= min_score)
+  return (await scoreOf(parts, inputs.filter(Boolean))) >= min_score
     ? null
     : 'is too easy to guess; use a longer one, or words that do not belong together';
 }

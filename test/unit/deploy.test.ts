@@ -46,7 +46,8 @@ describe('the Dockerfile', () => {
     const run = all('RUN').flatMap((words) => [...words.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name));
     assert.deepEqual(run, ['build:service', 'build:console']);
     for (const name of run) assert.ok(scripts[name as string]);
-    assert.equal(`exec ${command.join(' ')}`, scripts['start:prod']);
+    const arenas = all('ENV').flatMap((words) => words.match(/MALLOC_ARENA_MAX=\S+/) ?? []);
+    assert.equal(`${arenas} exec ${command.join(' ')}`, scripts['start:prod']);
     assert.ok(here(command[1] as string), 'what is built has it');
   });
 
@@ -174,7 +175,7 @@ describe('the systemd unit', () => {
     const set = Object.fromEntries(values('Environment').map((text) => (text as string).split('=')));
     assert.equal(set.DATA_DIR, `/var/lib/${values('StateDirectory')[0]}`);
     assert.deepEqual(values('ProtectSystem'), ['strict']);
-    const known = [...variables, 'NODE_ENV'];
+    const known = [...variables, 'NODE_ENV', 'MALLOC_ARENA_MAX'];
     assert.deepEqual(
       Object.keys(set).filter((name) => !known.includes(name)),
       [],
