@@ -6,19 +6,19 @@
 //   BENCH_ENTRIES   size of the large log, default 500000
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { entryHash } from '../dist/src/audit/chain.js';
 import { startThrowaway } from '../scripts/throwaway.mjs';
+import { appendEntries } from './audit-entries.mjs';
 import { NO_RATES } from './service.mjs';
-import { besides, kindOf, open } from './sql.mjs';
+import { size } from './short.mjs';
+import { besides, kindOf } from './sql.mjs';
 
-const { DATABASE_URL, BENCH_ENTRIES = '500000' } = process.env;
+const { DATABASE_URL, BENCH_ENTRIES = size(500_000, 2000) } = process.env;
 const KIND = DATABASE_URL ? kindOf(DATABASE_URL) : 'sqlite';
-const SIZES = [5000, Number(BENCH_ENTRIES)];
+const SIZES = [size(5000, 500), Number(BENCH_ENTRIES)];
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 const CLIENTS = 24;
-const CREATES = 20;
-const ROWS = 100;
-const ROUNDS = 15;
+const CREATES = size(20, 1);
+const ROUNDS = size(15, 1);
 const QUERIES = [
   'limit=20',
   'domain=zone-7.example',
@@ -42,9 +42,6 @@ const QUERIES = [
   'end_date=<a third>&user=root',
   'end_date=<a third>&user=root&action=record.delete',
 ];
-/** Entries of one domain and of one user, the same number in a small log and in a large one. */
-const OF_ONE = 200;
-
 const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 
 async function start() {
@@ -86,59 +83,12 @@ async function start() {
   return { service, call, measured, stop, stored, token: () => token };
 }
 
-/** Appends entries like a version without seals. */
-async function fill(url, count) {
-  const db = open(url);
-  const [end] = await db.prepare('SELECT seq, hash FROM audit_chain WHERE id = 1')([]);
-  let { seq, hash } = end;
-  const names = 'created_at, actor_type, user_id, username, action, domain, domain_id, target, state_after, result, ip';
-  const columns = `${names}, user_agent, request_id, change_set_id, seq, prev_hash, hash`.split(', ');
-  const one = `(${columns.map(() => '?').join(', ')})`;
-  const begin = Date.now() - count * 1000;
-  if (KIND === 'sqlite') await db.run('BEGIN');
-  for (let i = 0; i < count; i += ROWS) {
-    const values = [];
-    for (let k = i; k < Math.min(count, i + ROWS); k++) {
-      const of = (k / OF_ONE) | 0;
-      const after = { host: `host-${k}`, type: 'A', value: `10.0.${(k >> 8) & 255}.${k & 255}`, ttl: 600 };
-      const target = { type: 'record', id: k, name: after.host };
-      const row = {
-        ...{ seq: ++seq, created_at: new Date(begin + k * 1000).toISOString(), actor_type: 'user', user_id: 1 },
-        ...{
-          username: of % 2 ? `user-${of}` : 'root',
-          token_id: null,
-          token_name: null,
-          domain: `zone-${of}.example`,
-          domain_id: of + 1,
-        },
-        ...{ action: k % 3 ? 'record.create' : 'record.delete', target, state_before: null, state_after: after },
-        ...{ result: 'ok', error: null, ip: '127.0.0.1', user_agent: 'bench', request_id: `r-${k}`, change_set_id: k },
-        prev_hash: hash,
-      };
-      hash = entryHash(hash, row);
-      const stored = { ...row, target: JSON.stringify(target), state_after: JSON.stringify(after), hash };
-      values.push(...columns.map((column) => stored[column]));
-    }
-    await db.run(
-      `INSERT INTO audit_logs (${columns.join(', ')}) VALUES ${Array(values.length / columns.length)
-        .fill(one)
-        .join(', ')}`,
-      values,
-    );
-  }
-  await db.run('UPDATE audit_chain SET seq = ?, hash = ?, secret = NULL, signature = NULL WHERE id = 1', [seq, hash]);
-  if (KIND === 'sqlite') await db.run('COMMIT');
-  if (KIND === 'postgresql') await db.run('ANALYZE audit_logs');
-  if (KIND === 'mysql') await db.run('ANALYZE TABLE audit_logs');
-  await db.close();
-}
-
 /** A service whose log has so many entries. */
 async function filled(size) {
   const world = await start();
   // links the login's entry, so that nothing is written meanwhile
   await world.call('GET', '/api/audit/verify');
-  await fill(world.stored, size);
+  await appendEntries(world.stored, size);
   // made with the previous key; the next entry creates a new one
   rmSync(join(world.service.dataDir, 'audit-checkpoint.json'), { force: true });
   await world.call('POST', '/api/tokens', { name: 'bench' });

@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';
 import { NO_RATES } from './service.mjs';
+import { size } from './short.mjs';
 import { besides, kindOf } from './sql.mjs';
 
-const CHANGES = 5000;
+const CHANGES = size(5000, 250);
 const GOAL = '20 s, 300 MiB';
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 const { DATABASE_URL, TEST_POSTGRES_URL } = process.env;

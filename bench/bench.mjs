@@ -4,19 +4,21 @@
 //   BENCH_SECONDS   length of one measurement, default 2
 //   BENCH_ROUNDS    repetitions of each, default 5
 //   BENCH_PROFILE   directory for CPU profiles of the service (open them in the developer tools of a browser)
-//   BENCH_ONLY      `creates`: only the rate of record creates
+//   BENCH_ONLY      `creates`: only the rate of record creates; `lists`: only lists beside their floor
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { startThrowaway } from '../scripts/throwaway.mjs';
+import { figure } from './figures.mjs';
 import { startPowerdns } from './powerdns.mjs';
 import { seed } from './seed.mjs';
+import { size } from './short.mjs';
 import { besides, kindOf } from './sql.mjs';
 
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 2);
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? size(2, 0.1));
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? size(5, 1));
 const PROFILE = process.env.BENCH_PROFILE;
 const ONLY = process.env.BENCH_ONLY;
 const DATABASE_URL = process.env.DATABASE_URL;
@@ -27,18 +29,19 @@ const POSTGRES_URL =
     : (process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres');
 const CONNECTIONS = 24;
 // V8's compilers need a number of requests rather than time; the time is a limit for slow machines
-const WARM = { count: 8000, ms: 8000 };
-const CREATES = 150;
+const WARM = { count: size(8000, 24), ms: 8000 };
+const CREATES = size(150, 24);
 /** Creates of a single writer. */
-const ALONE = 30;
+const ALONE = size(30, 2);
 // warm-up creates, in a separate zone: a long-running service has its code compiled
-const WARM_CREATES = { count: 600, ms: 12_000 };
+const WARM_CREATES = { count: size(600, 24), ms: 12_000 };
 /** Records of the zones whose lists are filtered. */
-const FILTERED = [100_000, 100];
-const GOAL = 0.55;
+const FILTERED = [size(100_000, 200), 100];
+/** Share of the plainest handler of Nest (docs/decisions/0019-lists-beside-nest.md). */
+const GOAL = 0.7;
 /** Share of the rate of PowerDNS alone with its PostgreSQL backend, the common one. */
 const CREATE_GOAL = 0.4;
-const LIMIT_MS = 290_000;
+const LIMIT_MS = 900_000;
 
 const cleanups = [];
 async function cleanUp() {
@@ -160,48 +163,75 @@ async function main() {
   }
   const large = await startSeeded({
     domains: 10_000,
-    records: 10_000,
+    records: size(10_000, 100),
     permissions: [100, 1000, 10_000],
     filtered: FILTERED,
   });
-  const small = await startSeeded({ domains: 100, records: 0, permissions: [100] });
-  const floor = await start('floor.mjs', [large.databaseUrl]);
+  const floor = await start('floor.mjs', [large.databaseUrl, 'http']);
   const floorPort = await floor.next();
+  const handler = await start('floor.mjs', [large.databaseUrl, 'express']);
+  const handlerPort = await handler.next();
+  const frame = await start('floor.mjs', [large.databaseUrl, 'nest']);
+  const framePort = await frame.next();
   const express = await start('express.mjs');
   const expressPort = await express.next();
   const load = await start('load.mjs');
   const timed = { connections: CONNECTIONS, ms: SECONDS * 1000 };
   const ask = ({ port, pid }, path, token) => ({ ...timed, port, pid, path, headers: bearer(token) });
 
-  /** Compares service, floor and Express on one route, after checking that all three answer the same. */
-  const three = async (path, token, more = {}) => {
+  /** Compares the service with what answers the same on one route, after checking that it does. */
+  const beside = async (path, token) => {
     const answer = await get(large.port, path, token);
-    if (!isDeepStrictEqual(answer, await get(floorPort, path, token))) {
-      throw new Error(`${path}: the floor does not answer what the service answers; bench/floor.mjs must follow it`);
-    }
+    for (const port of [floorPort, framePort])
+      if (!isDeepStrictEqual(answer, await get(port, path, token)))
+        throw new Error(`${path}: the floor does not answer what the service answers; bench/floor.mjs must follow it`);
     express.child.send({ path: path.split('?')[0], data: answer });
     await express.next();
     return compare(load, {
       service: ask(large, path, token),
       floor: ask({ port: floorPort, pid: floor.child.pid }, path, token),
+      handler: ask({ port: handlerPort, pid: handler.child.pid }, path, token),
+      frame: ask({ port: framePort, pid: frame.child.pid }, path, token),
       express: ask({ port: expressPort, pid: express.child.pid }, path, token),
-      ...more,
     });
   };
   const print = (title, { of, ratio }) => {
     row(title, of('service'), percent(ratio('service', 'floor')), percent(ratio('service', 'express')));
     row('  floor: node:http and the driver', of('floor'), '', percent(ratio('floor', 'express')));
+    row('  the same within a handler of Express 5', of('handler'), percent(ratio('handler', 'floor')));
+    row('  the same within a handler of Nest', of('frame'), percent(ratio('frame', 'floor')));
     row('  bare Express 5, equal JSON', of('express'));
+    const place = `${title.split(' ')[0]}s, ${KIND}`;
+    figure('lists', 'the service', place, Math.round(of('service').rps));
+    figure('lists', 'the plainest handler of Nest', place, Math.round(of('frame').rps));
+    figure('lists', 'the plainest handler of Express', place, Math.round(of('handler').rps));
     return ratio('service', 'floor');
   };
 
   console.log(HEAD);
-  const records = await three('/api/domains/1/records?limit=20', large.tokens.pipeline);
+  const records = await beside('/api/domains/1/records?limit=20', large.tokens.pipeline);
   const reached = print('record list, 20 of 10 000, by token', records);
   const list = '/api/domains?limit=20';
-  const domains = await three(list, large.tokens.users[1000]);
+  const domains = await beside(list, large.tokens.users[1000]);
   const domainsReached = print('domain list, 20 of 1 000 permitted of 10 000', domains);
 
+  const tell = () => {
+    console.log('');
+    for (const [what, share, { of, ratio }] of [
+      ['record list', reached, records],
+      ['domain list', domainsReached, domains],
+    ]) {
+      const within = `${percent(ratio('service', 'handler'))} within Express, ${percent(ratio('service', 'frame'))} within Nest`;
+      console.log(`${what}: ${percent(share)} of the floor, ${within} (goal: at least ${percent(GOAL)})`);
+      const byCpu = (other) => percent(of(other).cpu / of('service').cpu);
+      if (!Number.isNaN(of('service').cpu))
+        console.log(
+          `  by processor time, which a busy machine disturbs less: ${byCpu('floor')}, ${byCpu('handler')}, ${byCpu('frame')}`,
+        );
+    }
+  };
+  if (ONLY === 'lists') return tell();
+  const small = await startSeeded({ domains: 100, records: 0, permissions: [100] });
   const sizes = await compare(load, {
     small: ask(small, list, small.tokens.users[100]),
     large: ask(large, list, large.tokens.users[100]),
@@ -219,16 +249,7 @@ async function main() {
   await logins(large);
 
   const flat = sizes.ratio('large', 'small');
-  console.log('');
-  for (const [what, share, { of }] of [
-    ['record list', reached, records],
-    ['domain list', domainsReached, domains],
-  ]) {
-    console.log(`${what}: ${percent(share)} of the floor (goal: at least ${percent(GOAL)})`);
-    const byCpu = of('floor').cpu / of('service').cpu;
-    if (!Number.isNaN(byCpu))
-      console.log(`  by processor time of the two servers, which a busy machine disturbs less: ${percent(byCpu)}`);
-  }
+  tell();
   for (const line of said) console.log(line);
   const cost = rights.ratio('admin', 'single');
   console.log(
@@ -337,6 +358,11 @@ async function writes(load, service, backend, goal) {
   const { of, ratio } = await compare(load, jobs, { rounds: ROUNDS + 1, warm: false });
   row(`record create at PowerDNS (${backend})`, of('service'));
   row('  the same PATCH straight at PowerDNS', of('powerdns'));
+  const drawn = (writers, seen) => {
+    figure('creates', 'through the service', `${backend}, ${writers}`, Math.round(seen('service').rps));
+    figure('creates', 'PowerDNS alone', `${backend}, ${writers}`, Math.round(seen('powerdns').rps));
+  };
+  drawn('many writers', of);
   const wanted = goal ? ` (goal: at least ${percent(goal)})` : '';
   console.log(`record create (${backend}): ${percent(ratio('service', 'powerdns'))} of PowerDNS alone${wanted}`);
   const alone = (job) => ({
@@ -350,6 +376,7 @@ async function writes(load, service, backend, goal) {
     { service: alone(jobs.service), powerdns: alone(straightly) },
     { rounds: Math.min(ROUNDS, 3), warm: false },
   );
+  drawn('one writer', one.of);
   row('  one writer alone, through the service', one.of('service'));
   row('  one writer alone, straight at PowerDNS', one.of('powerdns'));
   console.log(

@@ -8,12 +8,13 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';
+import { size } from './short.mjs';
 import { besides, open } from './sql.mjs';
 
 const {
   DATABASE_URL = 'postgres://postgres@127.0.0.1:5432/postgres',
   REDIS_URL = '',
-  SOAK_SECONDS = '600',
+  SOAK_SECONDS = size(600, 2),
 } = process.env;
 const SECONDS = Number(SOAK_SECONDS);
 const OFFSETS = [-300, 0, 300];

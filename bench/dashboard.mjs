@@ -4,14 +4,15 @@
 import { join } from 'node:path';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { seed } from './seed.mjs';
+import { size } from './short.mjs';
 import { besides, kindOf, open } from './sql.mjs';
 
-const DOMAINS = 1000;
-const RECORDS = 100_000;
+const DOMAINS = size(1000, 200);
+const RECORDS = size(100_000, 200);
 /** change sets of the first domain, and of all the others */
-const [SETS_OF_ONE, SETS_OF_OTHERS] = [5000, 45_000];
-const CALLS = 200;
-const WARM_UP = 30;
+const [SETS_OF_ONE, SETS_OF_OTHERS] = size([5000, 45_000], [50, 450]);
+const CALLS = size(200, 2);
+const WARM_UP = size(30, 1);
 const GOAL_MS = 30;
 const METRICS_TOKEN = 'bench-metrics-token-0123456789';
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };

@@ -4,10 +4,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPowerdns } from './powerdns.mjs';
 import { onEachDatabase } from './service.mjs';
+import { size } from './short.mjs';
 
-const ROUTERS = 200;
-const EVERY_MS = 5_000;
-const SECONDS = Number(process.env.DOORS_SECONDS ?? 120);
+const ROUTERS = size(200, 10);
+const EVERY_MS = size(5_000, 100);
+const SECONDS = Number(process.env.DOORS_SECONDS ?? size(120, 1));
 const ZONE = 'routers.example';
 const CHANGES_EACH = 50;
 

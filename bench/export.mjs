@@ -4,10 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { seed } from './seed.mjs';
+import { size } from './short.mjs';
 import { besides, kindOf } from './sql.mjs';
 
 const { DATABASE_URL } = process.env;
-const RECORDS = 100_000;
+const RECORDS = size(100_000, 500);
 const FORMATS = ['zonefile', 'csv', 'json', 'octodns', 'dnscontrol', 'terraform'];
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 

@@ -6,15 +6,16 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { NO_RATES } from './service.mjs';
+import { size } from './short.mjs';
 import { besides } from './sql.mjs';
 
-const { FAILOVER_RULES = '1000', FAILOVER_SECONDS = '90', DATABASE_URL = '' } = process.env;
+const { FAILOVER_RULES = size(1000, 10), FAILOVER_SECONDS = size(90, 3), DATABASE_URL = '' } = process.env;
 const RULES = Number(FAILOVER_RULES);
-const INTERVAL_S = 10;
+const INTERVAL_S = size(10, 1);
 /** Maximum rules of one domain. */
 const CHUNK = 200;
 /** ms until all rules have been checked and the start-up load is over. */
-const WARM_MS = 25_000;
+const WARM_MS = size(25_000, 2000);
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 
 const own = DATABASE_URL ? await besides(DATABASE_URL) : null;
@@ -49,7 +50,7 @@ const addressOf = (side, i) => `127.${side}.${(i >> 8) + 1}.${i & 255}`;
 token = (await call('POST', '/api/auth/login', ADMIN)).token;
 await call('PUT', '/api/settings/security', NO_RATES);
 const account = await call('POST', '/api/accounts', { provider: 'zonefile', name: 'bench', credentials: {} });
-const check = { kind: 'tcp', port, interval_s: INTERVAL_S, timeout_s: 5, fall: 3, rise: 2 };
+const check = { kind: 'tcp', port, interval_s: INTERVAL_S, timeout_s: Math.min(5, INTERVAL_S), fall: 3, rise: 2 };
 for (let from = 0; from < RULES; from += CHUNK) {
   const name = `failover${from}.example`;
   const domain = await call('POST', '/api/domains', { name, account_id: account.id, create: true });

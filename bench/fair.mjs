@@ -10,9 +10,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startThrowaway } from '../scripts/throwaway.mjs';
+import { size } from './short.mjs';
 import { besides } from './sql.mjs';
 
-const { FAIR_SECONDS = '60', FAIR_SCALE = '1', DATABASE_URL = '' } = process.env;
+const { FAIR_SECONDS = size(60, 1), FAIR_SCALE = size(1, 0.002), DATABASE_URL = '' } = process.env;
 const SECONDS = Number(FAIR_SECONDS);
 const sized = (count) => Math.max(1, Math.round(count * Number(FAIR_SCALE)));
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };

@@ -1,7 +1,18 @@
 // The lower bound: the cost of the same answers with node:http and prepared statements of the driver alone. Same token
 // look-up, domain check, queries and JSON as the service; no framework, no validation, only the necessary headers.
+//   node floor.mjs <url of the database> http|express|nest    within nothing, or the plainest handler of these two
+import 'reflect-metadata';
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
+import { Controller, Get, Module, Param, ParseIntPipe, Query, Req, Res, ValidationPipe } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import { Type } from 'class-transformer';
+import { IsInt } from 'class-validator';
+import express from 'express';
+import passport from 'passport';
+import { Strategy } from 'passport-custom';
+import { map } from 'rxjs';
 import { open } from './sql.mjs';
 
 /** The page that the benchmark requests. */
@@ -99,54 +110,108 @@ function assertValid(token, moment) {
     throw new Error('the token is not valid');
 }
 
-function answer(request, response) {
-  const [path, query] = request.url.split('?');
-  const limit = Number(new URLSearchParams(query).get('limit'));
-  const send = (data) => {
-    const body = JSON.stringify({ code: 0, data, msg: 'success' });
-    response.writeHead(200, {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(body),
-    });
-    response.end(body);
-  };
+/** The token of a request, once it was found to be valid. */
+function tokenOf(request) {
   const credential = request.headers.authorization.slice('Bearer '.length);
   const hash = createHash('sha256').update(credential).digest('hex');
   const moment = new Date().toISOString();
   return then(findToken([hash, hash, moment]), ([token]) => {
     assertValid(token, moment);
-    const allowed = token.narrowed ? JSON.parse(token.allowed_domains) : null;
-    const records = /^\/api\/domains\/(\d+)\/records$/.exec(path);
-    if (records) {
-      const id = Number(records[1]);
-      if (allowed && !allowed.includes(id)) throw new Error('not a domain of the token');
-      return then(findDomain([id]), ([domain]) =>
-        then(findRecords([id, limit, 0]), (rows) =>
-          send({ total: domain.records_count, list: rows.map((row) => recordView(row, domain)) }),
-        ),
-      );
-    }
-    return then(findSources([token.user_id, token.user_id]), ([{ team_id }]) =>
-      then(findDomains([team_id, limit, 0]), (rows) => {
-        const ids = rows.map((row) => row.id);
-        return then(findLevels([token.user_id, ...ids, token.user_id, ...ids]), (found) => {
-          const levels = new Map(found.map((row) => [row.id, Number(row.level)]));
-          return then(countDomains([team_id]), ([{ n }]) => {
-            response.setHeader('X-Total-Count', String(n));
-            send(rows.map((row) => domainView(row, levels.get(row.id))));
-          });
-        });
-      }),
-    );
+    return token;
   });
 }
 
-const server = createServer((request, response) => {
+function recordsOf(token, id, limit) {
+  const allowed = token.narrowed ? JSON.parse(token.allowed_domains) : null;
+  if (allowed && !allowed.includes(id)) throw new Error('not a domain of the token');
+  return then(findDomain([id]), ([domain]) =>
+    then(findRecords([id, limit, 0]), (rows) => ({
+      total: domain.records_count,
+      list: rows.map((row) => recordView(row, domain)),
+    })),
+  );
+}
+
+function domainsOf(token, limit, response) {
+  return then(findSources([token.user_id, token.user_id]), ([{ team_id }]) =>
+    then(findDomains([team_id, limit, 0]), (rows) => {
+      const ids = rows.map((row) => row.id);
+      return then(findLevels([token.user_id, ...ids, token.user_id, ...ids]), (found) => {
+        const levels = new Map(found.map((row) => [row.id, Number(row.level)]));
+        return then(countDomains([team_id]), ([{ n }]) => {
+          response.setHeader('X-Total-Count', String(n));
+          return rows.map((row) => domainView(row, levels.get(row.id)));
+        });
+      });
+    }),
+  );
+}
+
+const enveloped = (data) => ({ code: 0, data, msg: 'success' });
+
+function answer(request, response) {
+  const [path, query] = request.url.split('?');
+  const limit = Number(new URLSearchParams(query).get('limit'));
+  const records = /^\/api\/domains\/(\d+)\/records$/.exec(path);
+  return then(tokenOf(request), (token) =>
+    then(records ? recordsOf(token, Number(records[1]), limit) : domainsOf(token, limit, response), (data) => {
+      const body = JSON.stringify(enveloped(data));
+      response.writeHead(200, {
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Length': Buffer.byteLength(body),
+      });
+      response.end(body);
+    }),
+  );
+}
+
+const handler = (request, response) => {
   const failed = (error) => response.writeHead(500, { 'Content-Length': 0 }).end(console.error(error));
   try {
     Promise.resolve(answer(request, response)).catch(failed);
   } catch (error) {
     failed(error);
   }
-});
+};
+
+/** As Nest has it at the least: a guard of Passport, a validated query, an interceptor of the envelope. */
+async function nest() {
+  const guard = new (AuthGuard('token'))();
+  passport.use('token', new Strategy((request, done) => then(tokenOf(request), (token) => done(null, token))));
+  class Paging {}
+  IsInt()(Paging.prototype, 'limit');
+  Type(() => Number)(Paging.prototype, 'limit');
+  class Lists {
+    records(id, { limit }, request) {
+      return recordsOf(request.user, id, limit);
+    }
+    domains({ limit }, request, response) {
+      return domainsOf(request.user, limit, response);
+    }
+  }
+  const route = (name, path, parameters) => {
+    Reflect.defineMetadata('design:paramtypes', parameters, Lists.prototype, name);
+    Get(path)(Lists.prototype, name, Object.getOwnPropertyDescriptor(Lists.prototype, name));
+  };
+  Param('id', ParseIntPipe)(Lists.prototype, 'records', 0);
+  Query()(Lists.prototype, 'records', 1);
+  Req()(Lists.prototype, 'records', 2);
+  route('records', ':id/records', [Number, Paging, Object]);
+  Query()(Lists.prototype, 'domains', 0);
+  Req()(Lists.prototype, 'domains', 1);
+  Res({ passthrough: true })(Lists.prototype, 'domains', 2);
+  route('domains', '', [Paging, Object, Object]);
+  Controller('api/domains')(Lists);
+  class App {}
+  Module({ controllers: [Lists] })(App);
+  const app = await NestFactory.create(App, { logger: false });
+  app.useGlobalGuards(guard);
+  app.useGlobalPipes(new ValidationPipe({ transform: true }));
+  app.useGlobalInterceptors({ intercept: (_context, next) => next.handle().pipe(map(enveloped)) });
+  await app.init();
+  return app.getHttpAdapter().getInstance();
+}
+
+const WITHIN = { http: () => handler, express: () => express().use(handler), nest };
+const server = createServer(await WITHIN[process.argv[3]]());
 server.listen(0, '127.0.0.1', () => process.send(server.address().port));

@@ -14,7 +14,7 @@ function readHead(head) {
  * Sends requests one after the other until `until()` is true, on the same connection while the server keeps it open.
  * Answers must have a Content-Length.
  */
-function worker({ port }, request, until, seen) {
+function worker(port, request, until, seen) {
   return new Promise((resolve, reject) => {
     let socket;
     let chunks = [];
@@ -88,10 +88,11 @@ function renderer({ method = 'GET', path, headers = {}, body, first = 0 }) {
 
 /**
  * @param job `{port, method, path, headers, body, first, connections, ms, count}`: ends after `ms` or `count` requests,
- *   whichever comes first; a list of paths is distributed over the connections
+ *   whichever comes first; lists of paths and of ports are distributed over the connections
  */
 async function measure(job) {
   const times = [];
+  const ports = [job.port].flat();
   const requests = [job.path].flat().map((path) => renderer({ ...job, path }));
   const start = performance.now();
   let sent = 0;
@@ -99,7 +100,7 @@ async function measure(job) {
   const until = () => sent++ >= count || performance.now() - start > ms;
   await Promise.all(
     Array.from({ length: job.connections }, (_none, i) =>
-      worker(job, requests[i % requests.length], until, (time) => times.push(time)),
+      worker(ports[i % ports.length], requests[i % requests.length], until, (time) => times.push(time)),
     ),
   );
   const seconds = (performance.now() - start) / 1000;

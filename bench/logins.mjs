@@ -1,14 +1,15 @@
 // Logins beside other requests, in its own process: `fork('logins.mjs', [port])`. Requests are sent at a fixed rate,
 // independent of answers. Sends its parent {idle, busy, accepted, turned, withoutRetryAfter, known, unknown}: ms.
 import { Agent, request } from 'node:http';
+import { size } from './short.mjs';
 
 const port = Number(process.argv[2]);
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 const EVERY_MS = { me: 10, login: 50 };
-const WARM_MS = 3000;
-const PHASE_MS = 8000;
-const PAIRS = 25;
+const WARM_MS = size(3000, 100);
+const PHASE_MS = size(8000, 200);
+const PAIRS = size(25, 1);
 
 let network = 0;
 /** A new address for every login, to stay below the rate limit of one network. */

@@ -7,13 +7,14 @@ import { once } from 'node:events';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { onEachDatabase } from './service.mjs';
+import { size } from './short.mjs';
 
 const CLIENTS = 24;
-const WARM = 1200;
-const CREATES = 720;
+const WARM = size(1200, 24);
+const CREATES = size(720, 24);
 /** Goal for p99 of the creates, as a multiple of p50. */
 const GOAL = 4;
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? size(3, 1));
 
 const [standIn, load] = ['stand-in.mjs', 'load.mjs'].map((file) => fork(join(import.meta.dirname, file)));
 

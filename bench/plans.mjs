@@ -3,12 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { startPowerdns } from './powerdns.mjs';
 import { onEachDatabase } from './service.mjs';
+import { size } from './short.mjs';
 
-const PLANNED = 10_000;
-const DIFFERENCES = 100;
-const LARGE = 100_000;
-const CHANGES = 10;
-const VERSIONS = 60;
+const PLANNED = size(10_000, 200);
+const DIFFERENCES = size(100, 10);
+const LARGE = size(100_000, 200);
+const CHANGES = size(10, 2);
+const VERSIONS = size(60, 2);
 
 const pdns = await startPowerdns();
 if (!pdns) {
@@ -18,7 +19,7 @@ if (!pdns) {
 let zones = 0;
 
 /** records that PowerDNS takes at once */
-const PIECE = 10_000;
+const PIECE = size(10_000, 200);
 
 /** Creates a zone of so many A records at PowerDNS. @returns its name */
 async function zoneOf(records) {

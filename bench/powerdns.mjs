@@ -54,16 +54,19 @@ export async function startPowerdns(backend = 'lmdb', server = '') {
       ...['--local-address=127.0.0.1', `--local-port=${dnsPort}`],
       ...(database?.args ?? ['--launch=lmdb', `--lmdb-filename=${join(dir, 'db')}`]),
       ...['--webserver=yes', '--webserver-address=127.0.0.1', `--webserver-port=${port}`, '--webserver-loglevel=none'],
-      ...['--api=yes', `--api-key=${KEY}`],
+      ...['--api=yes', `--api-key=${KEY}`, '--webserver-max-bodysize=64'],
       // no caches: DNS queries see each write at once
       ...['--cache-ttl=0', '--query-cache-ttl=0', '--negquery-cache-ttl=0'],
     ],
     { stdio: 'ignore' },
   );
   const ended = new Promise((resolve) => child.once('close', resolve));
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   const stop = async () => {
-    child.kill('SIGKILL');
+    kill();
     await ended;
+    process.off('exit', kill);
     rmSync(dir, { recursive: true, force: true });
     await database?.drop();
   };

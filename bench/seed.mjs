@@ -42,6 +42,7 @@ export async function seed(url, { domains, records, permissions, filtered = [] }
   const name = (i) => `zone-${String(i).padStart(6, '0')}.example`;
   // no rate limits: the work is measured
   const values = { rate_limits: { user: 0, token: 0 } };
+  await db.run("DELETE FROM settings WHERE name = 'security'");
   await insert(db, 'settings', ['name', 'content'], [['security', JSON.stringify({ values, super: values })]]);
   await insert(
     db,
@@ -133,6 +134,23 @@ export async function seed(url, { domains, records, permissions, filtered = [] }
     }
   }
   if (db.kind === 'mysql') await db.run('ANALYZE TABLE domains, domain_permissions, dns_records');
+  await db.close();
+  return tokens;
+}
+
+/** A zone of as many records, which are copies of some, under other ids. @returns the tokens, as `seed` */
+export async function seedCopies(url, records) {
+  const first = Math.min(1000, records);
+  const tokens = await seed(url, { domains: 2, records: 0, permissions: [], filtered: [first] });
+  const db = open(url);
+  const rest = 'ttl, line, proxied, enabled, remark, read_only, updated_at, created_at, search';
+  for (let count = first; count < records; count *= 2)
+    await db.run(
+      `INSERT INTO dns_records (id, domain_id, remote_id, host, type, value, ${rest})
+        SELECT id + ${count}, domain_id, CONCAT('r', id + ${count}), host, type, value, ${rest}
+          FROM dns_records WHERE id <= ${records - count}`,
+    );
+  if (db.kind === 'postgresql') await db.run('ANALYZE dns_records');
   await db.close();
   return tokens;
 }

@@ -22,7 +22,8 @@ function servers() {
 
 /**
  * Runs `measure` with a new service on each available database, one after the other.
- * @param measure gets `{kind, url, pid, token, databaseUrl, post(path, body), peakMiB()}` and returns a line to print
+ * @param measure gets `{kind, url, pid, token, dataDir, databaseUrl, post(path, body), peakMiB()}`; returns a line to
+ *   print
  */
 export async function onEachDatabase(measure) {
   for (const server of servers()) {
@@ -53,7 +54,7 @@ export async function onEachDatabase(measure) {
     try {
       ({ token } = await post('/api/auth/login', ADMIN));
       await send('PUT', '/api/settings/security', NO_RATES);
-      console.log(`  ${kind}: ${await measure({ kind, url, pid, token, databaseUrl, post, peakMiB })}`);
+      console.log(`  ${kind}: ${await measure({ kind, url, pid, token, dataDir, databaseUrl, post, peakMiB })}`);
     } finally {
       await service.stop();
       await own?.drop();

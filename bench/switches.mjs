@@ -12,9 +12,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';
 import { NO_RATES } from './service.mjs';
+import { size } from './short.mjs';
 import { besides } from './sql.mjs';
 
-const { SWITCHES_RULES = '500', SWITCHES_INTERVAL = '2', DATABASE_URL = '' } = process.env;
+const { SWITCHES_RULES = size(500, 3), SWITCHES_INTERVAL = size(2, 1), DATABASE_URL = '' } = process.env;
 const RULES = Number(SWITCHES_RULES);
 const CHECK = { kind: 'tcp', interval_s: Number(SWITCHES_INTERVAL), timeout_s: 1, fall: 1, rise: 1 };
 const ZONE = 'switches.example';
