@@ -15,7 +15,7 @@ const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const METRICS = { METRICS: 'on', METRICS_TOKEN: 'a-token-for-the-metrics' };
 const SLOW_DOWN = '{"error": "too many requests of this key"}';
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`an account that its provider has paused, on ${kind}`, () => {
     let world: World;
     let second: ServerProcess;

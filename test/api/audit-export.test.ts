@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
@@ -15,7 +16,7 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 // biome-ignore lint/suspicious/noExplicitAny: entries have states of every shape
 type Entry = Record<string, any>;
 
-const ADMIN_CLI = join(import.meta.dirname, '../../dist/src/admin.js');
+const HOST = join(import.meta.dirname, '../support/admin-host.mjs');
 
 /** Rows of RFC 4180. */
 function csvRows(text: string): string[][] {
@@ -35,6 +36,7 @@ for (const { kind, skip } of databases('all')) {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
+    let host: ChildProcess;
     const fetched = async (query: string) => {
       const headers = { authorization: `Bearer ${service.token}` };
       return fetch(`${service.server.url}/api/audit/export?${query}`, { headers });
@@ -56,15 +58,15 @@ for (const { kind, skip } of databases('all')) {
       return list;
     };
     /** Runs the offline verifier. @returns its output, and whether it succeeded */
-    const checked = (file: string, ...more: string[]): Promise<[ok: boolean, words: string]> =>
-      new Promise((resolve) => {
-        const env = { ...process.env, DATA_DIR: service.server.dataDir, DATABASE_URL: '', LOG_LEVEL: 'silent' };
-        execFile(process.execPath, [ADMIN_CLI, 'audit-verify', file, ...more], { env }, (error, out, err) =>
-          resolve([!error, out + err]),
-        );
-      });
+    const checked = async (file: string, ...more: string[]): Promise<[ok: boolean, words: string]> => {
+      host.send(['audit-verify', file, ...more]);
+      const [{ code, out, err }] = (await once(host, 'message')) as [{ code: number; out: string; err: string }];
+      return [code === 0, out + err];
+    };
     beforeAll(async () => {
       service = await startService(kind);
+      const env = { ...process.env, DATA_DIR: service.server.dataDir, DATABASE_URL: '', LOG_LEVEL: 'silent' };
+      host = fork(HOST, { env });
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       await addUser(db, { username: 'ada', password: 'ada-secret' });
       const account = await addAccount(service.admin, 'zonefile', {});
@@ -73,6 +75,7 @@ for (const { kind, skip } of databases('all')) {
         made(await service.admin.post('/api/tokens', { name }));
     });
     afterAll(async () => {
+      host.kill('SIGKILL');
       await close();
       await service.stop();
     });

@@ -7,7 +7,7 @@ import { now } from '../../src/platform/common/clock.js';
 import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
-import { LocalServer, type Server, ServerProcess, startProcess, startService } from '../support/server.js';
+import { LocalServer, type Server, ServerProcess, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
 
@@ -125,7 +125,7 @@ for (const { kind, skip } of databases('all')) {
 
   describeUnless(skip)(`an audit log of an older version on ${kind}`, () => {
     it('is continued, and its old entries still verify', async () => {
-      const old = await startProcess(kind);
+      const old = await startService(kind);
       try {
         for (let i = 0; i < 3; i++) made(await old.admin.post('/api/tokens', { name: `old${i}` }));
         const verified = async (server: Server) => done(await server.as(old.token).get('/api/audit/verify'));
@@ -137,7 +137,7 @@ for (const { kind, skip } of databases('all')) {
         await db.run('UPDATE audit_chain SET secret = NULL, signature = NULL, unsealed_seq = NULL');
         rmSync(join(old.server.dataDir, 'audit-checkpoint.json'), { force: true });
         await close();
-        const server = await ServerProcess.start({ DATABASE_URL: old.databaseUrl }, old.server.dataDir);
+        const server = await LocalServer.start({ DATABASE_URL: old.databaseUrl }, old.server.dataDir);
         try {
           made(await server.as(old.token).post('/api/tokens', { name: 'new' }));
           const { ok, entries: all, checkpoint } = await verified(server);

@@ -5,7 +5,7 @@ import { LocalServer, type Server, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`anonymous callers in the audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let server: Server;

@@ -12,7 +12,7 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 const DAY_MS = 86_400_000;
 const person = (username: string) => ({ username, password: 'correct-horse-battery-9' });
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   describeUnless(skip)(`the overview, on ${kind}`, () => {
     let service: Service;
     let admin: Client;

@@ -27,7 +27,7 @@ import { addAccount, addDomain, done, made, until } from '../support/world.js';
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const reader = { username: 'reader', password: 'violet-harbour-92' };
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`the stream of events on ${kind}`, () => {
     let service: Service;
     let admin: Client;

@@ -65,6 +65,22 @@ describe('what the rules of a token hide is as what is not there', () => {
     assert.equal(done(await admin.get(`${records}/${id}`)).value, 'TOP-SECRET');
   });
 
+  it('in the list of the domain, with its count, also where everything is hidden', async () => {
+    made(await files.post({ host: 'open', type: 'A', value: '192.0.2.1' }));
+    const { total } = done(await admin.get(records));
+    const seen = async (rules: object[]) => {
+      const answer = done(await (await token({ rules })).get(`${records}?limit=1`));
+      return [answer.total, answer.list.length];
+    };
+    const all = { effect: 'allow' };
+    assert.deepEqual(await seen([all]), [total, 1]);
+    assert.deepEqual(await seen([all, { effect: 'allow', hosts: ['open'] }]), [total, 1]);
+    assert.deepEqual(await seen([all, { effect: 'deny', hosts: ['open'] }]), [total - 1, 1]);
+    for (const deny of [{}, { hosts: ['**'] }, { actions: ['read'] }])
+      assert.deepEqual(await seen([all, { effect: 'deny', ...deny }]), [0, 0]);
+    assert.deepEqual(await seen([{ effect: 'allow', actions: ['create'] }]), [0, 0]);
+  });
+
   it('by its id in a list that names its host besides, too', async () => {
     const { id } = made(await files.post({ host: 'beside', type: 'TXT', value: 'TOP-SECRET' }));
     const client = await token({ rules: [{ effect: 'allow', hosts: ['beside'], types: ['A'] }] });

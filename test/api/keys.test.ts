@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
-import { type Service, startProcess } from '../support/server.js';
+import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { enrol } from '../support/totp.js';
@@ -38,7 +38,7 @@ for (const { kind, skip } of databases('all')) {
     };
 
     beforeAll(async () => {
-      service = await startProcess(kind);
+      service = await startService(kind);
       const { databaseUrl, server } = service;
       const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, DATA_DIR: server.dataDir };
       host = fork(HOST, { env, cwd: server.dataDir });
@@ -129,7 +129,7 @@ for (const { kind, skip } of databases('all')) {
 
 describe('keys of SECRET_KEY', () => {
   it('get instructions for their rotation, and nothing is changed', async () => {
-    const service = await startProcess('sqlite', { SECRET_KEY: 'k'.repeat(40) });
+    const service = await startService('sqlite', { SECRET_KEY: 'k'.repeat(40) });
     const { databaseUrl: DATABASE_URL, server } = service;
     const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR: server.dataDir, SECRET_KEY: 'k'.repeat(40) };
     const host = fork(HOST, { env, cwd: server.dataDir });

@@ -14,7 +14,7 @@ const { hash } = bcrypt;
 const cheap = jest.spyOn(bcrypt, 'hash').mockImplementation((text: string | Buffer) => hash(text, 4));
 afterAll(() => cheap.mockRestore());
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`lockout on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

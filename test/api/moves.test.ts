@@ -40,7 +40,7 @@ const OWN_ADDRESSES = {
   mysql: ['127.44.3.1', '127.44.3.2'],
 };
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`a domain that is moved to another account, on ${kind}`, () => {
     let world: World;
     let admin: Client;

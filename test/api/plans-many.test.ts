@@ -6,7 +6,7 @@ import type { Db } from '../../src/platform/database/db.js';
 import type { PlanGroupResult, PlanGroupView } from '../../src/records/plans/group.dto.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
-import { type Client, ServerProcess, type Service, startProcess, startService } from '../support/server.js';
+import { type Client, ServerProcess, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, ended, made, refused, until } from '../support/world.js';
 
@@ -17,7 +17,7 @@ const group = async (client: Client, id: number | null): Promise<PlanGroupView> 
   done(await client.get(`/api/plans/${id as number}`)) as never;
 const states = ({ domains }: { domains: PlanGroupResult['domains'] | null }) => domains?.map(({ state }) => state);
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   describeUnless(skip)(`plans over many domains, on ${kind}`, () => {
     let service: Service;
     let admin: Client;
@@ -334,20 +334,20 @@ for (const { kind, skip } of databases('all'))
     });
   });
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   (skip ? describe.skip : describe)(`a plan over many domains whose process dies, on ${kind}`, () => {
-    let service: Service<ServerProcess>;
+    let service: Service;
     let server: ServerProcess;
     let env: Record<string, string>;
 
     beforeAll(async () => {
-      service = await startProcess(kind);
+      service = await startService(kind);
       const { dataDir } = service.server;
       env = {
         ...{ DATABASE_URL: service.databaseUrl, UNCLEAR_AFTER_MS: '500' },
         ...{ NODE_OPTIONS: `--import=${PRELOADED}`, KILL_AT_FILE: join(dataDir, 'kill-at') },
       };
-      await service.server.kill();
+      await service.server.stop();
       server = await ServerProcess.start(env, dataDir);
     });
     afterAll(async () => {

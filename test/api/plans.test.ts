@@ -12,7 +12,7 @@ type Value = { value: string } | null;
 const words = ({ host, type, value, ttl, enabled }: Pick<RecordView, 'host' | 'type' | 'value' | 'ttl' | 'enabled'>) =>
   `${host} ${ttl} ${type} ${value}${enabled ? '' : ' off'}`;
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   describeUnless(skip)(`plans, on ${kind}`, () => {
     let service: Service;
     let admin: Client;
@@ -467,7 +467,7 @@ for (const { kind, skip } of databases('all'))
         'u TYPE99 "v=spf1 -all"',
         't TYPE0 \\# 0',
         't TYPE99999 \\# 0',
-        't HTTPS \\# 3 000100',
+        't HTTPS \\# 5 0001000003',
       ];
       const places = async (body: object) =>
         refused(await admin.post(`${base}/plans`, body), 400, 400001).data.errors?.map(
@@ -522,7 +522,14 @@ for (const { kind, skip } of databases('all'))
 
     it('are Markdown in which no value is markup', async () => {
       const { plan } = await zone('marks.example');
-      const values = ['a`b``c', 'x | y', '<!-- hidden --> [link](https://a.test) <b>', 'back\\| slash', '`'];
+      const values = [
+        'a`b``c',
+        'x | y',
+        '<!-- hidden --> [link](https://a.test) <b>',
+        'back\\| slash',
+        '`',
+        '\u202etxet',
+      ];
       const records = values.map((value, i) => ({ host: `h${i}`, type: 'TXT', value, ttl: 300 }));
       const { id } = await plan({ records: [...records, { host: '*._x', type: 'TXT', value: 't', ttl: 300 }] });
       const headers = { authorization: `Bearer ${service.token}`, accept: 'text/markdown' };
@@ -538,6 +545,7 @@ for (const { kind, skip } of databases('all'))
         ['h2', '`h2 300 IN TXT "<!-- hidden --> [link](https://a.test) <b>"`'],
         ['h3', cells.find(([host]) => host === 'h3')?.[1]],
         ['h4', '``h4 300 IN TXT "`"``'],
+        ['h5', '`h5 300 IN TXT "U+202Etxet"`'],
       ]);
       // a pipe behind a backslash ends a cell, whatever stands around it
       assert.match(String(cells.find(([host]) => host === 'h3')?.[1]), /^<code>[A-Za-z0-9 &#;]+<\/code>$/);

@@ -19,7 +19,7 @@ interface Thing {
 /** Everything that a PUT might write. */
 const TABLES = 'users teams team_members dns_accounts domains settings sessions audit_logs tunnels'.split(' ');
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`what a GET answered is a legal PUT on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let admin: Client;
@@ -81,6 +81,7 @@ for (const { kind, skip } of databases('all')) {
       const member = `/api/teams/${team}/members/${user}`;
       const rules = [{ effect: 'allow', hosts: ['www'] }];
       const token = made(await admin.post('/api/tokens', { name: 'ci', rules })).tokenData.id;
+      made(await admin.post(`/api/tokens/${token}/tsig-key`));
       things = {
         '/api/users/{id}': plain(
           `/api/users/${user}`,
@@ -107,6 +108,11 @@ for (const { kind, skip } of databases('all')) {
           `/api/tokens/${token}`,
           { end_time: '2099-01-01T00:00:00.000Z' },
           { id: 99, user_id: 99, created_at: '2020-01-01T00:00:00.000Z' },
+        ),
+        '/api/tokens/{id}/tsig-key': plain(
+          `/api/tokens/${token}/tsig-key`,
+          { notify: ['ns2.example.net:53'] },
+          { name: 'other', algorithm: 'hmac-md5', created_at: null, notified: [{ target: 'ns2.example.net:53' }] },
         ),
         '/api/tunnels/{id}': plain(
           `/api/tunnels/${tunnel}`,

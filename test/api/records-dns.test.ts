@@ -108,7 +108,7 @@ const PLACES: Record<string, { skip: string | false; kinds: Kind[]; start(server
   },
 };
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   for (const [label, { skip: absent, kinds, start }] of Object.entries(PLACES)) {
     if (kinds.includes(kind))
       describeUnless(skip || absent)(`records at ${label}, on ${kind}`, () => suite(kind, start));

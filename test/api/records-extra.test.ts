@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   describeUnless(skip)(`what a provider holds of a record besides, on ${kind}`, () => {
     let service: Service;
     beforeAll(async () => {

@@ -7,7 +7,7 @@ import { done, made, refused } from '../support/world.js';
 
 const GOOD = { password: 'violet-harbour-92', nickname: 'New' };
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`registration on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     const register = (body: object) => service.server.call('POST', '/api/auth/register', body);

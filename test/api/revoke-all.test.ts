@@ -10,7 +10,7 @@ import { done, made, refused } from '../support/world.js';
 
 const PASSWORD = 'seven-green-lamps-42';
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`credentials of an account on ${kind}`, () => {
     let world: Passkeys;
     beforeAll(async () => {

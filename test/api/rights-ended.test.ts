@@ -38,7 +38,7 @@ interface Maker {
   client: Client;
 }
 
-for (const [i, { kind, skip }] of databases('all').entries()) {
+for (const [i, { kind, skip }] of databases('one').entries()) {
   // rules take seconds: they see every way on the first database and one of each table on the others, where lists and
   // synchronisations see them all
   const full = i === 0;

@@ -16,7 +16,7 @@ import { done, made, refused, until } from '../support/world.js';
 const MINUTE = 60_000;
 const claims = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] as string, 'base64url').toString());
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`sessions on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -25,7 +25,7 @@ const GITHUB = {
   subject_field: 'id',
 };
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`settings on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -11,7 +11,7 @@ import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`the system on ${kind}`, () => {
     let service: Service;
     beforeAll(async () => {

@@ -13,7 +13,7 @@ import { addAccount, addDomain, done, each, made, refused } from '../support/wor
 
 const CHUNK = 500;
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`what rules may say and cost, on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
@@ -41,6 +41,8 @@ for (const { kind, skip } of databases('all')) {
           }),
         );
       }
+      const counted = 'SELECT COUNT(*) FROM dns_records WHERE domain_id = ?';
+      await db.run(`UPDATE domains SET records_count = (${counted}) WHERE id = ?`, [of, of]);
     };
 
     beforeAll(async () => {

@@ -12,7 +12,7 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 const DENIED = 'Token does not have permission for this domain';
 const RECORD = { host: 'www', type: 'A', value: '192.0.2.1' };
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`API tokens on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -5,14 +5,7 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/platform/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
-import {
-  type Answer,
-  type Client,
-  ServerProcess,
-  type Service,
-  startProcess,
-  startService,
-} from '../support/server.js';
+import { type Answer, type Client, ServerProcess, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
@@ -23,7 +16,7 @@ const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
 type Path = `/api/domains/${number}`;
 const at = (id: number): Path => `/api/domains/${id}`;
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   describeUnless(skip)(`the trash of domains, on ${kind}`, () => {
     let service: Service;
     let db: Db;
@@ -378,10 +371,11 @@ for (const { kind, skip } of databases('all'))
   });
 
 describe('a process that dies on a deletion', () => {
-  for (const { kind, skip } of databases('all'))
+  for (const { kind, skip } of databases('one'))
     describeUnless(skip)(`on ${kind}`, () => {
       it('leaves the domain whole, live or in the trash, and the next one removes what is left', async () => {
-        const service = await startProcess(kind);
+        const service = await startService(kind);
+        await service.server.stop();
         const { dataDir } = service.server;
         const file = join(dataDir, 'kill-at');
         const env = {
@@ -389,7 +383,7 @@ describe('a process that dies on a deletion', () => {
           NODE_OPTIONS: `--import=${PRELOADED}`,
           KILL_AT_FILE: file,
         };
-        let server = service.server as ServerProcess;
+        let server = await ServerProcess.start(env, dataDir);
         const { db, close } = await openDatabase(service.databaseUrl, dataDir);
         const again = async () => {
           await server.kill();
@@ -401,7 +395,6 @@ describe('a process that dies on a deletion', () => {
           Number((await db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table} WHERE ${column} = ?`, [id]))?.n);
         let id = 0;
         try {
-          await again();
           const account = await addAccount(client(), 'zonefile', {});
           id = await addDomain(client(), account, 'killed.example', true);
           const path = join(dataDir, 'zones', 'killed.example.zone');

@@ -11,7 +11,7 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 
 const PASSWORD = 'seven-green-lamps-42';
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`users on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

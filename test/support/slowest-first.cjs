@@ -3,6 +3,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** The slowest test files, slowest first: started late they would prolong the whole run. */
 const SLOWEST = [
+  'bench',
   'paused',
   'rights-ended',
   'guide',
@@ -19,6 +20,8 @@ const SLOWEST = [
   'route53',
   'failover',
   'outage',
+  'promotion',
+  'pgbouncer',
   'trash',
   'crash',
   'start-schema',
@@ -42,6 +45,7 @@ const SLOWEST = [
   'token-rule-limits',
   'mail',
   'admin-cli',
+  'hot-requests',
   'frozen',
   'schema',
   'setup',

@@ -38,6 +38,17 @@ describe('conventions of this repository', () => {
     assert.deepEqual(wideComments(`// ${words}\n * ${words}\nconst a = 1; // ${words}\n'${words}'`), [1, 2, 3]);
   });
 
+  it('keeps suites that have nothing to do on SQLite out of what runs there with another Node', () => {
+    const suites = filesIn('test/database').filter((file) => file.endsWith('.test.ts'));
+    assert.ok(suites.length > 10);
+    const withoutSqlite = suites.filter((file) =>
+      [...read(file).matchAll(/\bdatabases\((.*?)\)/g)].some(
+        ([, named]) => !/'(all|one|sqlite)'/.test(named as string),
+      ),
+    );
+    assert.deepEqual(withoutSqlite, []);
+  });
+
   const page = read('docs/architecture.md');
   /** cells of the table of rooms: names, and the tables of each line */
   const rows = [...page.matchAll(/^\| (`.+?) \|.*\| ([a-z_, ]*)\|$/gm)].map(([, rooms, tables]) => ({

@@ -46,6 +46,7 @@ const READS: Record<string, Record<string, string>> = {
   },
   'domains/domain-summaries.repository.ts': {
     dns_accounts: 'domains are counted by their provider and by how their accounts are synchronised, in one statement',
+    dns_records: 'how far a page of some domains reaches is asked of each of them in one statement',
   },
   'domains/domains.repository.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
@@ -58,6 +59,7 @@ const READS: Record<string, Record<string, string>> = {
   },
   'domains/shared-zones.repository.ts': {
     dns_accounts: 'domains are one zone where their accounts are of one server; that is one statement for each change',
+    change_sets: 'whether one of the zone has no known end, in the same statement; changes stand on domains',
   },
   'monitoring/expiry/certificates.repository.ts': {
     domains: 'which domains ask for it, with their hosts, in one statement',
