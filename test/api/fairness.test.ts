@@ -18,7 +18,8 @@ describeUnless(root || noPowerdns)('while one user asks for all that is heavy at
   let world: World;
   const ends: (() => unknown)[] = [];
   beforeAll(async () => {
-    world = await startWorld('sqlite', { OUTBOUND_ALLOW: '127.0.0.0/8' });
+    // what hangs has no end of its own while the test runs
+    world = await startWorld('sqlite', { OUTBOUND_ALLOW: '127.0.0.0/8', PROVIDER_TIMEOUT_MS: '120000' });
   });
   afterAll(async () => {
     for (const end of ends.toReversed()) await end();
@@ -92,8 +93,9 @@ describeUnless(root || noPowerdns)('while one user asks for all that is heavy at
     const order: string[] = [];
     const again = async (name: string, ask: () => Promise<unknown>) => {
       do {
-        await ask();
-        order.push(name);
+        const answer = await ask();
+        // 202: it goes on behind the answer
+        if ((answer as { status?: number }).status !== 202) order.push(name);
       } while (on);
     };
     let round = 0;
