@@ -5,7 +5,9 @@ import { missing } from './bind.js';
 // the one without windows does the same in two thirds of the time
 const SHELL = '/usr/bin/chromium-headless-shell';
 export const PROGRAM = process.env.CHROMIUM ?? (existsSync(SHELL) ? SHELL : '/usr/bin/chromium');
-const QUIET = ['--disable-gpu', '--disable-quic', '--no-first-run'];
+// half a minute of the processor less for all tests: one process for pages and drawing, scripts are not optimised
+const LIGHT = ['--disable-gpu', '--in-process-gpu', '--renderer-process-limit=1', '--js-flags=--no-opt'];
+const QUIET = [...LIGHT, '--disable-quic', '--no-first-run'];
 const ALONE = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 /** A reason to skip tests that need a browser, or false. Importing this in CI fails without one. */
