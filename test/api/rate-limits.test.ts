@@ -51,7 +51,8 @@ describe('a fresh installation', () => {
   });
 
   it('accepts a list of 5 000 changes, which delays the next change, not reading', async () => {
-    await until('there is room again', async () => (await admin.get('/api/auth/me')).status === 200);
+    const left = (answer: Answer) => Number(answer.headers.get('x-ratelimit-remaining'));
+    await until('there is room for more than this question', async () => left(await admin.get('/api/auth/me')) >= 10);
     const accepted = await admin.post(`/api/domains/${domain}/records/batch`, { changes: changes(5000, 'long') });
     assert.ok(accepted.status < 300, accepted.msg);
     waits(await admin.post(`/api/domains/${domain}/records`, { host: 'next', type: 'A', value: '192.0.2.1' }));
