@@ -6,6 +6,7 @@ import {
   Table,
   type TableColumnOptions,
   type TableForeignKeyOptions,
+  TableIndex,
   type TableIndexOptions,
 } from 'typeorm';
 
@@ -55,6 +56,22 @@ export const index = (name: string, columnNames: string[], isUnique = false): Ta
   columnNames,
   isUnique,
 });
+
+/** Indices that are added to tables: table, name, columns. */
+export type AddedIndices = readonly [table: string, name: string, columns: string[]][];
+
+/** Makes those that are not there. */
+export async function addIndices(runner: QueryRunner, indices: AddedIndices): Promise<void> {
+  for (const [table, name, columns] of indices) {
+    const known = (await runner.getTable(table))?.indices.some((one) => one.name === name);
+    if (!known) await runner.createIndex(table, new TableIndex(index(name, columns)));
+  }
+}
+
+/** Undoes `addIndices`. */
+export async function dropIndices(runner: QueryRunner, indices: AddedIndices): Promise<void> {
+  for (const [table, name] of indices) await runner.dropIndex(table, name);
+}
 
 export const foreign = (name: string, column: string, table: string, onDelete = 'CASCADE'): TableForeignKeyOptions => ({
   name,

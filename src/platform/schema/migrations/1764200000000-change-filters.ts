@@ -1,7 +1,7 @@
-import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
-import { index } from '../columns.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type AddedIndices, addIndices, dropIndices } from '../columns.js';
 
-const INDICES: [table: string, name: string, columns: string[]][] = [
+const INDICES: AddedIndices = [
   ['change_sets', 'change_sets_user_ix', ['user_id', 'id']],
   ['change_sets', 'change_sets_any_door_ix', ['door', 'id']],
   ['change_sets', 'change_sets_time_ix', ['created_at']],
@@ -12,14 +12,11 @@ const INDICES: [table: string, name: string, columns: string[]][] = [
 
 /** The filters of change sets over all domains. Safe to repeat. */
 export class ChangeFilters1764200000000 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    for (const [table, name, columns] of INDICES) {
-      const known = (await runner.getTable(table))?.indices.some((one) => one.name === name);
-      if (!known) await runner.createIndex(table, new TableIndex(index(name, columns)));
-    }
+  up(runner: QueryRunner): Promise<void> {
+    return addIndices(runner, INDICES);
   }
 
-  async down(runner: QueryRunner): Promise<void> {
-    for (const [table, name] of INDICES) await runner.dropIndex(table, name);
+  down(runner: QueryRunner): Promise<void> {
+    return dropIndices(runner, INDICES);
   }
 }

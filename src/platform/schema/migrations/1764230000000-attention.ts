@@ -1,7 +1,7 @@
-import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
-import { index } from '../columns.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type AddedIndices, addIndices, dropIndices } from '../columns.js';
 
-const INDICES: [table: string, name: string, columns: string[]][] = [
+const INDICES: AddedIndices = [
   ['domains', 'domains_expires_ix', ['expires_at']],
   ['domains', 'domains_status_ix', ['status']],
   ['certificates', 'certificates_end_ix', ['valid_to']],
@@ -9,14 +9,11 @@ const INDICES: [table: string, name: string, columns: string[]][] = [
 
 /** What ends soon or is gone, over all domains. Safe to repeat. */
 export class Attention1764230000000 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    for (const [table, name, columns] of INDICES) {
-      const known = (await runner.getTable(table))?.indices.some((one) => one.name === name);
-      if (!known) await runner.createIndex(table, new TableIndex(index(name, columns)));
-    }
+  up(runner: QueryRunner): Promise<void> {
+    return addIndices(runner, INDICES);
   }
 
-  async down(runner: QueryRunner): Promise<void> {
-    for (const [table, name] of INDICES) await runner.dropIndex(table, name);
+  down(runner: QueryRunner): Promise<void> {
+    return dropIndices(runner, INDICES);
   }
 }

@@ -1,7 +1,7 @@
-import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
-import { index } from '../columns.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type AddedIndices, addIndices, dropIndices } from '../columns.js';
 
-const INDICES: [table: string, name: string, columns: string[]][] = [
+const INDICES: AddedIndices = [
   ['teams', 'teams_name_ix', ['name', 'id']],
   ['users', 'users_role_ix', ['role', 'id']],
   ['plans', 'plans_any_state_ix', ['state', 'expires_at']],
@@ -10,14 +10,11 @@ const INDICES: [table: string, name: string, columns: string[]][] = [
 
 /** What is asked over all teams, users, plans and jobs. Safe to repeat. */
 export class Growth1764495000000 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
-    for (const [table, name, columns] of INDICES) {
-      const known = (await runner.getTable(table))?.indices.some((one) => one.name === name);
-      if (!known) await runner.createIndex(table, new TableIndex(index(name, columns)));
-    }
+  up(runner: QueryRunner): Promise<void> {
+    return addIndices(runner, INDICES);
   }
 
-  async down(runner: QueryRunner): Promise<void> {
-    for (const [table, name] of INDICES) await runner.dropIndex(table, name);
+  down(runner: QueryRunner): Promise<void> {
+    return dropIndices(runner, INDICES);
   }
 }
