@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noChromium } from '../support/chromium.js';
-import { assertSound, assertSoundInBoth, ConsoleBrowser, signIn } from '../support/console.js';
+import { assertSound, assertSoundInBoth, ConsoleBrowser, goTo, signIn } from '../support/console.js';
 import { ServerProcess, type Service, startProcess, startService } from '../support/server.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
@@ -11,10 +11,11 @@ const PASSWORD = 'violet-harbour-92';
 describeUnless(noChromium)('the frame of the console', () => {
   let service: Service;
   let browser: ConsoleBrowser;
+  let account: number;
   let domain: number;
   beforeAll(async () => {
     service = await startService('sqlite');
-    const account = await addAccount(service.admin, 'zonefile', {});
+    account = await addAccount(service.admin, 'zonefile', {});
     domain = await addDomain(service.admin, account, 'harbour.example', true);
     browser = await ConsoleBrowser.start(service.server.url);
   });
@@ -141,6 +142,32 @@ describeUnless(noChromium)('the frame of the console', () => {
   it('says so at an address that no screen has', async () => {
     const { page } = await browser.openAs('/no/such/screen');
     await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor();
+  });
+
+  it('is sound at 320 pixels, in Chinese, in the dark scheme, as are the screens of accounts and domains', async () => {
+    // what needs attention is in the overview
+    const expires_at = new Date(Date.now() + 3 * 86_400_000).toISOString();
+    done(await service.admin.put(`/api/domains/${domain}`, { expires_at }));
+    const visit = await browser.openAs('/', undefined, { scheme: 'dark', width: 320, language: 'zh' });
+    const { page } = visit;
+    // the profile of the administrator is in English; what was chosen in the browser stands above it
+    await page.evaluate("localStorage.setItem('zoneward.language', 'zh')");
+    const screens = [
+      ['/', page.getByRole('list', { name: '需要关注' })],
+      ['/accounts', page.getByText('1 条')],
+      ['/accounts?add=choose', page.getByRole('link', { name: /PowerDNS/ })],
+      ['/accounts?add=oci', page.getByLabel('Tenancy OCID')],
+      [`/accounts/${account}`, page.getByRole('button', { name: '删除账户' })],
+      ['/domains', page.getByText('1 条')],
+      [`/domains/${domain}/settings`, page.getByRole('button', { name: '删除域名' })],
+      ['/domains?trash=true', page.getByText('回收站是空的')],
+    ] as const;
+    await page.reload();
+    for (const [path, shown] of screens) {
+      await goTo(page, path);
+      await shown.first().waitFor();
+      await assertSound(visit);
+    }
   });
 });
 
