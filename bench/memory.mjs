@@ -43,7 +43,7 @@ async function read(url, token, file) {
 
 /** Runs the administration to its end. @returns its peak */
 async function administered(args, env, cwd) {
-  const entry = join(import.meta.dirname, '../dist/src/admin.js');
+  const entry = join(import.meta.dirname, '../dist/admin.cjs');
   const child = spawn(process.execPath, [entry, ...args], {
     cwd,
     env: { PATH: process.env.PATH, ...env },

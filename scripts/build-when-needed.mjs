@@ -8,7 +8,7 @@ const PARTS = [
   {
     script: 'build:service',
     stamp: 'dist/.built',
-    sources: ['src', 'package-lock.json', 'tsconfig.json', 'nest-cli.json'],
+    sources: ['src', 'package-lock.json', 'tsconfig.json', 'nest-cli.json', 'scripts/bundle.mjs'],
   },
   {
     script: 'build:console',

@@ -1,5 +1,5 @@
 // Runs a module of the build in this process, so that signals reach the service; builds first if needed.
-//   node scripts/built.mjs dist/src/main.js
+//   node scripts/built.mjs dist/zoneward.cjs
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import './build-when-needed.mjs';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const ENTRY = join(import.meta.dirname, '../dist/src/main.js');
+const ENTRY = join(import.meta.dirname, '../dist/zoneward.cjs');
 const OWN = { MALLOC_ARENA_MAX: '2', HOST: '127.0.0.1', PORT: '0', DRAIN_MS: '0' };
 const START_MS = 90_000;
 const STOP_MS = 10_000;

@@ -1,4 +1,3 @@
-import './platform/common/left-out.js';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { Module } from '@nestjs/common';
@@ -278,11 +277,10 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
   }
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
+/** Settles when the command has ended, with or without success. */
+export const finished = main(process.argv.slice(2)).catch((error) => {
   const plain = [UsageError, AppError, StartRefused, DumpError].some((kind) => error instanceof kind);
   const words = plain ? (error as Error).message : String(error);
   process.stderr.write(`${words}\n`);
   process.exitCode = 1;
-}
+});

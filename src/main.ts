@@ -1,7 +1,5 @@
-import './platform/common/left-out.js';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createApp, listen } from './create-app.js';
 import { InitService } from './init/init.service.js';
@@ -16,9 +14,6 @@ import { UsersService } from './users/users.service.js';
 
 /** Open files and connections that the service may need: all pools, and clients. */
 const OPEN_FILES = 8192;
-
-/** How much of the heap may be garbage, in percent of what is in use: Node's default is up to 300 on large machines. */
-const GARBAGE_PERCENT = 60;
 
 /** Until the configuration is read. */
 let logger = createLogger('info');
@@ -61,7 +56,6 @@ function stopOn(app: NestExpressApplication, drainMs: number): void {
 }
 
 async function main(): Promise<void> {
-  setFlagsFromString(`--heap-growing-percent=${GARBAGE_PERCENT}`);
   const config = parseConfig(readEnvironment(process.cwd()));
   logger = createLogger(config.logLevel);
   const app = await createApp(config, logger);
@@ -88,11 +82,10 @@ async function main(): Promise<void> {
     logger.info({ url: `${url}/setup` }, 'not initialised: set it up here');
 }
 
-try {
-  await main();
-} catch (error) {
+/** Resolves when the service listens. After a failed start the process exits. */
+export const started = main().catch((error) => {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
   else if (error instanceof StartRefused) logger.fatal(error.message);
   else logger.fatal({ err: error }, 'the start failed');
   process.exit(1);
-}
+});

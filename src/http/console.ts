@@ -5,11 +5,12 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from 'e
 import sirv from 'sirv';
 import { errors } from '../platform/common/errors.js';
 import type { Logger } from '../platform/common/logger.js';
+import { ROOT } from '../platform/common/root.js';
 import type { Config } from '../platform/config/config.js';
 import type { SettingsService } from '../settings/settings.service.js';
 
 /** Where `npm run build` puts the console. */
-const FILES = join(import.meta.dirname, '../../../web/dist');
+const FILES = join(ROOT, 'web/dist');
 
 /** below these no page is served, whatever the request accepts */
 const NO_PAGES = ['/api', '/health', '/metrics', '/assets'];

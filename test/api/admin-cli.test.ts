@@ -11,7 +11,7 @@ import { describeUnless } from '../support/suites.js';
 import { enrol } from '../support/totp.js';
 import { done, made, refused } from '../support/world.js';
 
-const ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
+const ENTRY = join(import.meta.dirname, '../../dist/admin.cjs');
 const HOST = join(import.meta.dirname, '../support/admin-host.mjs');
 
 interface Outcome {

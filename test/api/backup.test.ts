@@ -32,7 +32,7 @@ import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
-const ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
+const ENTRY = join(import.meta.dirname, '../../dist/admin.cjs');
 const KINDS = databases('all');
 /** rows that take more than one turn to read */
 const LONG = 'x'.repeat(3000);

@@ -13,7 +13,7 @@ import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, startWorld, until, type World } from '../support/world.js';
 
-const ADMIN_ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
+const ADMIN_ENTRY = join(import.meta.dirname, '../../dist/admin.cjs');
 const env = { SECRET_KEY: 'the-same-key-of-all-replicas-0123456789' };
 const atEnd = atEndOfTest();
 

@@ -78,7 +78,7 @@ describeUnless(impossible)(
         PORT: '0',
         DATABASE_URL: 'sqlite:zoneward.db',
       };
-      service = spawn('unshare', arguments_([process.execPath, 'dist/src/main.js']), { env });
+      service = spawn('unshare', arguments_([process.execPath, 'dist/zoneward.cjs']), { env });
       port = await new Promise<string>((resolve, reject) => {
         const listen = (chunk: Buffer) => {
           output += chunk;

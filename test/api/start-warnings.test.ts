@@ -10,7 +10,7 @@ import { LocalServer } from '../support/server.js';
 import { atEndOfTest, itUnless } from '../support/suites.js';
 
 const atEnd = atEndOfTest();
-const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
+const ENTRY = join(import.meta.dirname, '../../dist/zoneward.cjs');
 const folder = () => {
   const path = mkdtempSync(join(tmpdir(), 'zoneward-start-'));
   atEnd(() => rmSync(path, { recursive: true, force: true }));

@@ -15,6 +15,7 @@ process.on('message', async (args) => {
   process.stderr.write = into('err');
   process.argv.splice(2, Infinity, ...args);
   process.exitCode = 0;
-  await import(`${ENTRY}?run=${runs++}`);
+  const { finished } = await import(`${ENTRY}?run=${runs++}`);
+  await finished;
   process.send({ code: process.exitCode, ...said });
 });

@@ -8,10 +8,6 @@
 // until all leases of that time were renewed or lost.
 import { subscribe } from 'node:diagnostics_channel';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import mysql from 'mysql2';
-import pg from 'pg';
-import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import { AppDataSource } from '../../dist/src/platform/database/app-data-source.js';
 
 const FILE = process.env.KILL_AT_FILE;
 const SLEPT_MS = 40_000;
@@ -81,10 +77,21 @@ function counted(prototype, method) {
   };
 }
 
-counted(BetterSqlite3QueryRunner.prototype, 'query');
-counted(AppDataSource.prototype, 'single');
-counted(pg.Client.prototype, 'query');
-for (const method of ['query', 'execute']) counted(mysql.Connection.prototype, method);
+const observed = new Set();
+/** Counts the statements of a class of a driver, once for all of its instances. */
+function countOnce(prototype, ...methods) {
+  if (observed.has(prototype)) return;
+  observed.add(prototype);
+  for (const method of methods) counted(prototype, method);
+}
+
+subscribe('zoneward:data-source', (source) => {
+  const { driver } = source;
+  if (driver.postgres) return countOnce(driver.postgres.Client.prototype, 'query');
+  if (driver.mysql) return countOnce(driver.mysql.Connection.prototype, 'query', 'execute');
+  countOnce(driver.createQueryRunner('master').constructor.prototype, 'query');
+  countOnce(source.constructor.prototype, 'single');
+});
 for (const channel of [
   'undici:request:create',
   'undici:client:connected',

@@ -13,7 +13,7 @@ import type { DataOf } from './answers.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 import type { Document } from './openapi.js';
 
-const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
+const ENTRY = join(import.meta.dirname, '../../dist/zoneward.cjs');
 const QUICK_HASHES = `--require=${join(import.meta.dirname, 'quick-hashes.cjs')}`;
 
 /** ms after which a process that does not listen is killed. */
@@ -214,7 +214,7 @@ export class ServerProcess extends Server {
   }
 
   /**
-   * Starts `node dist/src/main.js` with this environment, without the caller's variables that affect it, and waits
+   * Starts `node dist/zoneward.cjs` with this environment, without the caller's variables that affect it, and waits
    * until it listens.
    * @param through a wrapper program and its arguments
    */

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { Client, Pool } from 'pg';
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { DriverFactory } from 'typeorm/driver/DriverFactory.js';
@@ -39,6 +40,12 @@ const TUNED: Settings = {
 
 type Entities = NonNullable<DataSourceOptions['entities']>;
 type Flavour = 'better-sqlite3' | 'postgres' | 'mysql' | 'mariadb';
+
+/**
+ * Publishes each data source before it connects, so that a module given to `node --import` can observe its statements:
+ * the classes of TypeORM and of the drivers are inside the bundle, where such a module cannot import them.
+ */
+const prepared = channel('zoneward:data-source');
 
 /** What is done with each new connection of PostgreSQL, before it is used. */
 type OnConnect = (client: Client) => Promise<unknown>;
@@ -198,6 +205,7 @@ export class AppDataSource extends DataSource {
     Object.assign(this, { driver: new DriverFactory().create(this) }); // setOptions would keep the old driver
     this.prepares = choice.type === 'sqlite' || choice.prepared !== false;
     this.onlyOne = choice.type === 'sqlite' ? serializeTransactions(this) : null;
+    prepared.publish(this);
   }
 
   private async limitMysql(isMariadb: boolean): Promise<void> {

@@ -1,0 +1,78 @@
+// Bundles the compiled service: dist/service.cjs, which dist/zoneward.cjs starts; dist/admin.cjs; and the worker thread
+// dist/password-rater.js. Then stores the code cache of this version of Node.
+// Run after `nest build`, in the root of the repository.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
+import { rolldown } from 'rolldown';
+
+/** Packages that stay outside of the bundle: native modules, and files that are served unchanged. */
+const EXTERNAL = ['bcrypt', '@photostructure/sqlite', 'msgpackr-extract', 'swagger-ui-dist/absolute-path.js'];
+
+/** Packages that Nest and TypeORM load only if they are installed; this service never installs them. */
+const NOT_INSTALLED = /^(@nestjs\/(microservices|websockets)|@fastify\/static)(\/|$)/;
+
+const DRIVERS = [
+  ...['aurora-mysql/AuroraMysql', 'aurora-postgres/AuroraPostgres', 'capacitor/Capacitor', 'cockroachdb/Cockroach'],
+  ...['cordova/Cordova', 'expo/Expo', 'mongodb/Mongo', 'nativescript/Nativescript', 'oracle/Oracle'],
+  ...['react-native/ReactNative', 'sap/Sap', 'spanner/Spanner', 'sqljs/Sqljs', 'sqlserver/SqlServer'],
+];
+
+/** Modules that packages load but this service never calls; the bundle has an empty module in their place. */
+const LEFT_OUT = [
+  ...DRIVERS.map((driver) => `typeorm/driver/${driver}Driver.js`),
+  // telephone numbers of class-validator, and file uploads of @nestjs/platform-express
+  'libphonenumber-js/max/index.cjs',
+  'multer/lib/make-middleware.js',
+];
+const EMPTY = '\0empty';
+
+const leaveOut = {
+  name: 'leave-out',
+  resolveId: {
+    order: 'pre',
+    async handler(source, importer, options) {
+      const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+      return resolved && LEFT_OUT.some((file) => resolved.id.endsWith(`/node_modules/${file}`)) ? EMPTY : resolved;
+    },
+  },
+  load: (id) => (id === EMPTY ? { code: 'module.exports = {};', moduleType: 'js' } : null),
+};
+
+/**
+ * Lets the bundler see what modules load through `createRequire(import.meta.url)`: otherwise Node would load a second
+ * copy of class-validator, class-transformer and TypeORM from node_modules at run time.
+ */
+const bundleRequires = {
+  name: 'bundle-requires',
+  transform: {
+    filter: { code: 'createRequire(import.meta.url)' },
+    handler: (code) =>
+      code
+        .replace(/^const require = createRequire\(import\.meta\.url\);$/m, '')
+        .replaceAll(/(?<!=> )createRequire\(import\.meta\.url\)\(/g, 'require('),
+  },
+};
+
+async function bundle(input, file, format) {
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    external: (id) => EXTERNAL.includes(id) || NOT_INSTALLED.test(id),
+    plugins: [leaveOut, bundleRequires],
+    onLog(level, log, print) {
+      // dependencies contain eval and circular imports that nothing can be done about
+      if (level === 'warn' && log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
+    },
+  });
+  // the names of classes are in the description of the API; ASCII takes half of the memory of other text
+  const compact = { charset: 'ascii', comments: false };
+  await build.write({ file, format, codeSplitting: false, dynamicImportInCjs: false, keepNames: true, ...compact });
+  await build.close();
+}
+
+await bundle('dist/src/main.js', 'dist/service.cjs', 'cjs');
+await bundle('dist/src/admin.js', 'dist/admin.cjs', 'cjs');
+await bundle('dist/src/users/password-rater.js', 'dist/password-rater.js', 'es');
+copyFileSync('dist/src/zoneward.cjs', 'dist/zoneward.cjs');
+const { status } = spawnSync(process.execPath, ['dist/zoneward.cjs', '--write-code-cache'], { stdio: 'inherit' });
+process.exitCode = status ?? 1;
