@@ -1,4 +1,4 @@
-// The main job with a client that was generated from the OpenAPI description. `test/api/openapi-client.test.ts` makes
+// The main job with a client that was generated from the OpenAPI description. `test/servers/openapi-client.test.ts` makes
 // `schema.ts`, checks the types and runs it; it is excluded from the project's own type check, which has no schema.
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';
