@@ -11,10 +11,10 @@ const tests = {
   sourceMaps: 'inline',
 };
 
+const { suitesOf } = require('./test/tiers.cjs');
+
 module.exports = {
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // what takes longer than a change waits for: the nightly run
-  testPathIgnorePatterns: ['/node_modules/', ...(process.env.TEST_NIGHTLY ? [] : ['<rootDir>/test/nightly/'])],
+  testMatch: suitesOf(process.env.TEST_TIER ?? 'nightly'),
   injectGlobals: false,
   transform: { '\\.ts$': ['@swc/jest', tests] },
   resolver: '<rootDir>/test/support/resolver.cjs',

@@ -19,7 +19,7 @@ import { addAccount, addDomain, done, made, refused, until } from '../support/wo
 
 const DAY = 24 * 3_600_000;
 
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`certificates of hosts, on ${kind}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-certificates-'));
     let tls: Server;

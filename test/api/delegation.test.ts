@@ -20,7 +20,7 @@ function dsOf(zone: string, at: string): string {
 }
 
 const reason = internetMissing();
-for (const [i, { kind, skip }] of databases('sqlite', 'mysql').entries()) {
+for (const [i, { kind, skip }] of databases('one').entries()) {
   describeUnless(reason ?? skip)(`delegation of a domain on ${kind}`, () => {
     let net: Internet;
     let service: Service;

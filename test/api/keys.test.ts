@@ -13,7 +13,7 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 
 const HOST = join(import.meta.dirname, '../support/admin-host.mjs');
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`keys on ${kind}`, () => {
     let service: Service;
     let host: ReturnType<typeof fork>;

@@ -15,7 +15,7 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 const HOST = join(import.meta.dirname, '../support/admin-host.mjs');
 const [LOST, FRESH] = ['l'.repeat(40), 'f'.repeat(40)];
 
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`a lost key on ${kind}`, () => {
     let service: Service;
     let again: LocalServer | undefined;

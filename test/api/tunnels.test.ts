@@ -12,7 +12,7 @@ const SUB = 'dev.example.com';
 const CATCH_ALL = { service: 'http_status:404' };
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-for (const { kind, skip } of databases('sqlite', 'mysql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`tunnels on ${kind}`, () => {
     let service: Service;
     let admin: Client;

@@ -1,5 +1,5 @@
-// The main job with a client that was generated from the OpenAPI description. `test/servers/openapi-client.test.ts` makes
-// `schema.ts`, checks the types and runs it; it is excluded from the project's own type check, which has no schema.
+// The main job with a client that was generated from the OpenAPI description. `test/servers/openapi-client.test.ts`
+// generates `schema.ts`, checks the types and runs this file, which the project's own type check excludes.
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './schema.js';

@@ -19,7 +19,7 @@ function choice(kind: Kind, url: string | null, more: object = {}) {
   return { type: kind, [kind]: server, ...more };
 }
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`setup on ${kind}`, () => {
     let server: Server;
     /** the user who became the administrator */

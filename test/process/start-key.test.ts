@@ -14,7 +14,7 @@ import { done, made, refused } from '../support/world.js';
 const [OLD, NEW] = ['o'.repeat(40), 'n'.repeat(40)];
 const SETUP = { ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password };
 
-for (const { kind, skip } of databases('sqlite', 'mysql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`the key of secrets on ${kind}`, () => {
     const folders: string[] = [];
     const drops: (() => Promise<void>)[] = [];

@@ -22,7 +22,7 @@ const applied = (log: string) =>
     .filter((line) => line.includes('"migration applied"'))
     .map((line) => JSON.parse(line).migration as string);
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`the schema at a start on ${kind}`, () => {
     let folder: string;
     let DATABASE_URL: string;

@@ -11,7 +11,7 @@ import { addAccount, addDomain, done, made, until } from '../support/world.js';
 const ZONE = 'example.com';
 
 // a process of its own, until the last start: it is killed
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`kill -9 while tunnels are changed, on ${kind}`, () => {
     let service: Service;
     let server: Server;

@@ -14,7 +14,7 @@ import { done, refused } from '../support/world.js';
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const ROUNDS = 20;
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`super administrators on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -210,7 +210,7 @@ async function chapter(
   return { rounds: round, wrong: wrong.length ? words.join('\n    ') : null };
 }
 
-const kinds = databases('all');
+const kinds = databases('one');
 const able = kinds.filter(({ skip }) => !skip);
 
 describe('random lists under random faults', () => {

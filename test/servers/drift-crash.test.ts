@@ -10,7 +10,7 @@ import { done, ended, powerdnsLines, startWorld, until, type World } from '../su
 const HOSTS = ['one', 'two', 'three'];
 
 // a process of its own, until the last start: it is killed
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`kill -9 while drift is taken back, on ${kind}`, () => {
     let world: World;
     let server: Server;

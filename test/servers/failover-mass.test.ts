@@ -13,7 +13,7 @@ const ENV = { SECRET_KEY: 'the-same-key-of-both-processes-0123456789', OUTBOUND_
 /** seldom enough that all rules may be checked at one address */
 const CHECK = { kind: 'tcp', interval_s: 10, timeout_s: 1, fall: 1, rise: 1 };
 
-for (const [i, { kind, skip }] of databases('sqlite', 'postgresql').entries()) {
+for (const [i, { kind, skip }] of databases('one').entries()) {
   describeUnless(skip || noPowerdns)(`many rules of one domain that go down together, on ${kind}`, () => {
     let world: World;
     let server: ServerProcess;

@@ -20,7 +20,7 @@ const ZONE = 'failover.example';
 const QUICK = { interval_s: 1, timeout_s: 1, fall: 1, rise: 1 };
 const [P1, P2, B1, B2] = ['127.0.2.1', '127.0.2.2', '127.0.3.1', '127.0.3.2'] as const;
 
-for (const { kind, skip } of databases('sqlite', 'mysql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || bindMissing() || missing('nsupdate', 'openssl'))(`failover at BIND, on ${kind}`, () => {
     let service: Service;
     let bind: NameServer;

@@ -15,7 +15,7 @@ const FIRST = 8;
 const STRIDES = { copy: 41, follow: 17, switch: 53 };
 const MOST = 400;
 
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`kill -9 in the steps of a move, on ${kind}`, () => {
     let world: World;
     let server: Server;

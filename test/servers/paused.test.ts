@@ -32,7 +32,7 @@ function saysTheTruth({ status, code, msg, data }: Answer, there: boolean, who: 
   else if ((data as { applied?: string } | null)?.applied !== 'unknown') assert.ok(!there, `${words}, and it is there`);
 }
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`a process that is paused on the road of a change, on ${kind}`, () => {
     let world: World;
     let paused: ServerProcess;

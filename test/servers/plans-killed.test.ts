@@ -26,7 +26,7 @@ interface Told {
 }
 const wordsOf = ({ host, type, value, ttl }: Told) => `${host} ${type} ${value} ${ttl}`;
 
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`a process that is killed while it applies a plan, on ${kind}`, () => {
     let world: World;
     let server: ServerProcess;

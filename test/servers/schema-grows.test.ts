@@ -9,7 +9,7 @@ import { done, each, made, powerdnsLines, refused, startWorld, until, type World
 
 const FUTURE = 'Future9999999999999';
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`the schema under a process on ${kind}`, () => {
     let world: World;
     beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { expect } from '@jest/globals';
+import { join } from 'node:path';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 import { parseDatabaseUrl } from '../../src/platform/config/config.js';
@@ -155,15 +154,9 @@ interface Target<K extends Kind> {
 /** `all` or `one` by the rule in CONTRIBUTING.md, or a fixed database. */
 type Choice = 'all' | 'one' | Kind;
 
-/** One of these, always the same for a suite; the suites are spread over the databases. */
-function oneFor(suite: string, kinds: readonly Kind[]): Kind[] {
-  const sum = [...suite].reduce((total, char) => total + char.charCodeAt(0), 0);
-  return kinds.slice(sum % kinds.length).slice(0, 1);
-}
-
 /**
- * The databases that a suite runs on, of those in TEST_DATABASES; `one` picks among the available ones: `for (const {
- * kind, skip } of databases('all')) describeUnless(skip)(…)`.
+ * The databases that a suite runs on, of those in TEST_DATABASES; `one` is the first of them, which is SQLite in the
+ * gate: `for (const { kind, skip } of databases('all')) describeUnless(skip)(…)`.
  */
 export function databases(choice: 'all' | 'one'): Target<Kind>[];
 export function databases<K extends Kind>(...kinds: K[]): Target<K>[];
@@ -173,9 +166,6 @@ export function databases(...choices: Choice[]): Target<Kind>[] {
   const wanted = kinds.filter((kind) => TEST_DATABASES?.split(',').includes(kind));
   // a file without any test would fail
   if (!wanted.length) return kinds.map((kind) => ({ kind, skip: `TEST_DATABASES=${TEST_DATABASES}` }));
-  const there = wanted.filter((kind) => !ABSENT[kind]);
-  const chosen = choices.includes('one') && there.length ? oneFor(suiteName(), there) : wanted;
+  const chosen = choices.includes('one') ? wanted.slice(0, 1) : wanted;
   return chosen.map((kind) => ({ kind, skip: ABSENT[kind] && `${kind}: ${ABSENT[kind]}` }));
 }
-
-const suiteName = () => basename(expect.getState().testPath ?? '', '.test.ts');

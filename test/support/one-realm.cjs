@@ -1,3 +1,4 @@
+const { appendFileSync, readFileSync } = require('node:fs');
 const vm = require('node:vm');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
@@ -23,8 +24,19 @@ const { console } = globalThis;
 const { exit } = process;
 const RUNNERS_OWN = /^(JEST_|EVENT_HANDLERS$|TEST_TIMEOUT_|RETRY_|LOG_ERRORS_|WAIT_BEFORE_)/;
 
+/** Ticks of the processor that this process and its ended children have used, at 100 a second (proc(5)). */
+function processorTicks() {
+  const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ');
+  return fields
+    .split(' ')
+    .slice(11, 15)
+    .reduce((sum, ticks) => sum + Number(ticks), 0);
+}
+
 module.exports = class OneRealm {
-  constructor({ projectConfig: config }) {
+  constructor({ projectConfig: config }, { testPath }) {
+    this.testPath = testPath;
+    this.begun = processorTicks();
     this.global = globalThis;
     this.moduleMocker = new ModuleMocker(globalThis);
     this.fakeTimersModern = new ModernFakeTimers({ config, global: globalThis });
@@ -33,6 +45,9 @@ module.exports = class OneRealm {
   async setup() {}
 
   async teardown() {
+    // read by summary-reporter.cjs
+    const line = JSON.stringify({ file: this.testPath, seconds: (processorTicks() - this.begun) / 100 });
+    appendFileSync(process.env.TEST_COSTS, `${line}\n`);
     this.fakeTimersModern.dispose();
     // state of the runner for this file; globals of packages stay, as the packages do
     for (const key of Object.getOwnPropertySymbols(globalThis))

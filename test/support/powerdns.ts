@@ -21,7 +21,7 @@ const POSTGRES = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1
 export const noPowerdnsOverPostgresql: string | false =
   noPowerdns ||
   process.env.TEST_NO_POSTGRES ||
-  (existsSync(PGSQL_SCHEMA) || process.env.CI ? false : 'not installed: pdns-backend-pgsql');
+  (existsSync(PGSQL_SCHEMA) || process.env.TEST_SKIPS === 'forbidden' ? false : 'not installed: pdns-backend-pgsql');
 
 export type PowerdnsBackend = 'sqlite' | 'lmdb' | 'postgresql';
 

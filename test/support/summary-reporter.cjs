@@ -1,5 +1,28 @@
-/** Prints, after everything else, why tests were skipped and which files took longest. */
+const { readFileSync, writeFileSync } = require('node:fs');
+const { join, relative } = require('node:path');
+const { GATE, tierOf } = require('../tiers.cjs');
+
+const TEST = join(__dirname, '..');
+
+/** Processor seconds of each suite, as `one-realm.cjs` has measured them; they are removed with the run's folder. */
+function costs() {
+  const lines = readFileSync(process.env.TEST_COSTS, 'utf8').trim().split('\n').filter(Boolean);
+  return new Map(lines.map((line) => JSON.parse(line)).map(({ file, seconds }) => [file, seconds]));
+}
+
+const number = (value, unit) => `${value.toFixed(1).padStart(7)} ${unit}`;
+
+/** Prints, after everything else, why tests were skipped, and what each tier and the ten slowest suites cost. */
 module.exports = class {
+  onRunStart() {
+    this.read = undefined;
+  }
+
+  onTestResult() {
+    // the folder with the costs is removed before `onRunComplete`
+    this.read = costs();
+  }
+
   onRunComplete(_contexts, { testResults }) {
     const skipped = new Map();
     for (const { status, fullName } of testResults.flatMap((file) => file.testResults)) {
@@ -7,11 +30,22 @@ module.exports = class {
       if (reason) skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
     }
     for (const [reason, count] of skipped) console.log(`skipped ${count} tests: ${reason}`);
-    const seconds = ({ perfStats }) => (perfStats.end - perfStats.start) / 1000;
-    const slowest = testResults.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, 10);
-    console.log('\nThe slowest files:');
-    for (const file of slowest) {
-      console.log(`${seconds(file).toFixed(1).padStart(7)} s  ${file.testFilePath.replace(`${process.cwd()}/`, '')}`);
-    }
+    const suites = testResults.map(({ testFilePath, perfStats: { start, end } }) => ({
+      file: relative(TEST, testFilePath),
+      processor: this.read?.get(testFilePath) ?? 0,
+      wall: (end - start) / 1000,
+    }));
+    const totals = [...GATE, 'nightly'].map((tier) => {
+      const own = suites.filter(({ file }) => tierOf(file) === tier);
+      const sum = (key) => own.reduce((total, suite) => total + suite[key], 0);
+      return { tier, suites: own.length, processor: sum('processor'), wall: sum('wall') };
+    });
+    console.log('\nProcessor and wall time of each tier (suites run side by side):');
+    for (const { tier, suites: count, processor, wall } of totals)
+      if (count) console.log(`${number(processor, 's')} ${number(wall, 's')}  ${tier}, ${count} suites`);
+    console.log('\nProcessor and wall time of the ten slowest suites:');
+    for (const { file, processor, wall } of suites.toSorted((a, b) => b.processor - a.processor).slice(0, 10))
+      console.log(`${number(processor, 's')} ${number(wall, 's')}  test/${file}`);
+    if (process.env.TEST_REPORT) writeFileSync(process.env.TEST_REPORT, JSON.stringify({ totals, suites }));
   }
 };

@@ -1,0 +1,80 @@
+// The tiers of the tests. `node scripts/test.mjs <tier>` runs one; the gate runs all of them but `nightly`.
+const { execFileSync } = require('node:child_process');
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+
+/** Providers whose contract runs with every change: one of each way to write records. */
+const WRITE_STYLES = {
+  cloudflare: 'records, many in one call',
+  digitalocean: 'records, one after another',
+  rainyun: 'records in place, one writer per zone',
+  desec: 'record sets, many in one call',
+  azure: 'record sets, one after another',
+  route53: 'record sets, as changes',
+  namecheap: 'the whole zone',
+  zonefile: 'a master file',
+};
+
+/** Providers that are tested against a real name server. */
+const REAL_SERVERS = ['powerdns', 'rfc2136'];
+
+const git = (...words) => execFileSync('git', words, { cwd: join(__dirname, '..'), encoding: 'utf8' });
+
+/** Providers that a change touches: since TEST_BASE, else what is not committed and the last commit. */
+function touchedProviders() {
+  let files;
+  try {
+    files = git('diff', '--name-only', process.env.TEST_BASE ?? 'HEAD~1');
+  } catch {
+    return [];
+  }
+  const kinds = [...files.matchAll(/^(?:src|test)\/providers\/([a-z0-9]+)\//gm)].map(([, kind]) => kind);
+  const isKind = (kind) => kind !== 'kit' && existsSync(join(__dirname, 'providers', kind, `${kind}.test.ts`));
+  return [...new Set(kinds)].filter((kind) => isKind(kind) && !REAL_SERVERS.includes(kind));
+}
+
+const providerFolders = () =>
+  ['kit', ...new Set([...Object.keys(WRITE_STYLES), ...touchedProviders()])].map((kind) => `providers/${kind}`);
+
+/** Folders below test/ of each tier, and what its suites need in addition to Node. */
+const TIERS = {
+  test: {
+    folders: () => ['unit', 'documents', 'web', 'api', 'database', 'providers/replay', ...providerFolders()],
+    databases: 'sqlite',
+  },
+  process: { folders: () => ['process', 'clients'] },
+  servers: {
+    folders: () => [
+      ...['servers', 'doors', 'random', 'providers/provider-check'],
+      ...REAL_SERVERS.map((kind) => `providers/${kind}`),
+    ],
+  },
+  databases: { folders: () => ['database'], databases: 'postgresql,mysql' },
+  console: { folders: () => ['console'] },
+  nightly: { folders: () => ['*'] },
+};
+
+const GATE = ['test', 'process', 'servers', 'databases', 'console'];
+
+const named = (tier) => (tier === 'gate' ? GATE : [tier]);
+
+/** Globs of the suites of a tier, or of the gate. */
+const suitesOf = (tier) => {
+  const folders = new Set(named(tier).flatMap((name) => TIERS[name].folders()));
+  return [...folders].map((folder) => `<rootDir>/test/${folder}{.test.ts,/**/*.test.ts}`);
+};
+
+/** The tier that a suite belongs to; `nightly` where the gate does not run it. @param file relative to test/ */
+function tierOf(file) {
+  const holds = (folder) => file.startsWith(`${folder}/`) || file.startsWith(`${folder}.`);
+  if (holds('database')) return 'databases';
+  return GATE.find((tier) => TIERS[tier].folders().some(holds)) ?? 'nightly';
+}
+
+/** What to run for a suite that was skipped for want of a program or a server. */
+const commandFor = (file) => {
+  const tier = tierOf(file);
+  return tier === 'test' ? 'npm run gate' : `npm run test:${tier}`;
+};
+
+module.exports = { TIERS, GATE, WRITE_STYLES, suitesOf, tierOf, commandFor };
