@@ -43,8 +43,8 @@ async function read(url, token, file) {
 
 /** Runs the administration to its end. @returns its peak */
 async function administered(args, env, cwd) {
-  const entry = join(import.meta.dirname, '../dist/admin.cjs');
-  const child = spawn(process.execPath, [entry, ...args], {
+  const entry = join(import.meta.dirname, '../dist/zoneward.cjs');
+  const child = spawn(process.execPath, [entry, 'admin', ...args], {
     cwd,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,11 +6,13 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 
 const PARTS = [
   {
+    name: 'the service',
     script: 'build:service',
     stamp: 'dist/.built',
     sources: ['src', 'package-lock.json', 'tsconfig.json', 'nest-cli.json', 'scripts/bundle.mjs'],
   },
   {
+    name: 'the console',
     script: 'build:console',
     stamp: 'web/dist/.built',
     sources: [
@@ -25,6 +27,7 @@ const PARTS = [
 ];
 if (process.argv.includes('clients'))
   PARTS.push({
+    name: 'the client library and the command',
     script: 'build:clients',
     stamp: 'packages/.built',
     sources: [
@@ -42,11 +45,18 @@ const newest = (path) =>
     ? Math.max(...readdirSync(path).map((name) => newest(`${path}/${name}`)))
     : statSync(path).mtimeMs;
 
-for (const { script, stamp, sources } of PARTS) {
-  if (!existsSync(sources[0])) continue;
-  if (existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map(newest))) continue;
-  process.stderr.write(`Building (${script}): there is no build, or a source file is newer\n`);
-  const { status } = spawnSync('npm', ['run', '--silent', script], { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+const isOld = ({ stamp, sources }) =>
+  existsSync(sources[0]) && !(existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map(newest)));
+
+const old = PARTS.filter(isOld);
+for (const [i, { name, script, stamp }] of old.entries()) {
+  process.stderr.write(`Building ${name} (${i + 1} of ${old.length}) ...`);
+  const begun = Date.now();
+  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', script], { encoding: 'utf8' });
+  process.stderr.write(` ${status === 0 ? `${Math.round((Date.now() - begun) / 1000)} s` : 'failed'}\n`);
+  if (status !== 0) {
+    process.stderr.write(`${stdout}${stderr}`);
+    process.exit(status ?? 1);
+  }
   writeFileSync(stamp, '');
 }

@@ -1,5 +1,5 @@
-// Bundles the compiled service: dist/service.cjs, which dist/zoneward.cjs starts; dist/admin.cjs; and the worker thread
-// dist/password-rater.js. Then stores the code cache of this version of Node.
+// Bundles the compiled service into dist/bundle.cjs, which dist/zoneward.cjs runs, and the worker thread that rates
+// passwords into dist/password-rater.js. Then stores the code cache of this version of Node.
 // Run after `nest build`, in the root of the repository.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
@@ -70,8 +70,7 @@ async function bundle(input, file, format) {
   await build.close();
 }
 
-await bundle('dist/src/main.js', 'dist/service.cjs', 'cjs');
-await bundle('dist/src/admin.js', 'dist/admin.cjs', 'cjs');
+await bundle('dist/src/entry.js', 'dist/bundle.cjs', 'cjs');
 await bundle('dist/src/users/password-rater.js', 'dist/password-rater.js', 'es');
 copyFileSync('dist/src/zoneward.cjs', 'dist/zoneward.cjs');
 const { status } = spawnSync(process.execPath, ['dist/zoneward.cjs', '--write-code-cache'], { stdio: 'inherit' });

@@ -55,7 +55,8 @@ function stopOn(app: NestExpressApplication, drainMs: number): void {
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
-async function main(): Promise<void> {
+/** @returns the address of the console: its setup page until there is an administrator */
+async function main(): Promise<string> {
   const config = parseConfig(readEnvironment(process.cwd()));
   logger = createLogger(config.logLevel);
   const app = await createApp(config, logger);
@@ -75,17 +76,17 @@ async function main(): Promise<void> {
   process.prependOnceListener('exit', (code) => logger.info({ version: VERSION, code }, 'stopped'));
   await listen(app, config);
   const { port } = app.getHttpServer().address() as AddressInfo;
-  const url = config.baseUrl ?? `http://localhost:${port}`;
+  const needsSetup = !database.open || !(await app.get(UsersService).someExist());
+  const url = `${config.baseUrl ?? `http://localhost:${port}`}${needsSetup ? '/setup' : ''}`;
   const { powerdnsPort } = config;
   logger.info({ port, url, ...(powerdnsPort !== null && { powerdnsPort }) }, 'listening');
-  if (!database.open || !(await app.get(UsersService).someExist()))
-    logger.info({ url: `${url}/setup` }, 'not initialised: set it up here');
+  return url;
 }
 
-/** Resolves when the service listens. After a failed start the process exits. */
-export const started = main().catch((error) => {
+/** Resolves with the address of the console when the service listens. After a failed start the process exits. */
+export const started = main().catch((error): never => {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
   else if (error instanceof StartRefused) logger.fatal(error.message);
   else logger.fatal({ err: error }, 'the start failed');
-  process.exit(1);
+  return process.exit(1);
 });

@@ -32,7 +32,7 @@ import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
-const ENTRY = join(import.meta.dirname, '../../dist/admin.cjs');
+const ENTRY = join(import.meta.dirname, '../../dist/zoneward.cjs');
 const KINDS = databases('all');
 /** rows that take more than one turn to read */
 const LONG = 'x'.repeat(3000);
@@ -498,7 +498,7 @@ describe('backups over the API', () => {
     const run = (folder: string, ...args: string[]) =>
       new Promise<{ code: number; out: string; err: string }>((resolve) => {
         const env = { PATH: process.env.PATH, DATABASE_URL: 'sqlite:zoneward.db', DATA_DIR: folder };
-        execFile(process.execPath, [ENTRY, ...args], { env, cwd: folder }, (error, out, err) =>
+        execFile(process.execPath, [ENTRY, 'admin', ...args], { env, cwd: folder }, (error, out, err) =>
           resolve({ code: error ? Number(error.code) : 0, out, err }),
         );
       });

@@ -11,7 +11,7 @@ import { describeUnless } from '../support/suites.js';
 import { enrol } from '../support/totp.js';
 import { done, made, refused } from '../support/world.js';
 
-const ENTRY = join(import.meta.dirname, '../../dist/admin.cjs');
+const ENTRY = join(import.meta.dirname, '../../dist/zoneward.cjs');
 const HOST = join(import.meta.dirname, '../support/admin-host.mjs');
 
 interface Outcome {
@@ -25,7 +25,7 @@ function admin(env: Record<string, string>, ...args: string[]): Promise<Outcome>
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [ENTRY, ...args],
+      [ENTRY, 'admin', ...args],
       { env: { PATH: process.env.PATH, ...env }, cwd: env.DATA_DIR },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     );

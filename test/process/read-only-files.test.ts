@@ -61,7 +61,7 @@ describeUnless(impossible)(
         mkdirSync(join(tree, folder), { recursive: true });
       chownSync(join(tree, 'data'), USER, USER);
       chmodSync(join(tree, 'data'), 0o700);
-      for (const file of ['package.json', 'scripts/built.mjs', 'scripts/build-when-needed.mjs'])
+      for (const file of ['package.json', 'scripts/admin.mjs', 'scripts/build-when-needed.mjs'])
         cpSync(join(ROOT, file), join(tree, 'app', file));
       // the variables of the image
       const set = Object.fromEntries(

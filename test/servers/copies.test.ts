@@ -13,7 +13,7 @@ import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, startWorld, until, type World } from '../support/world.js';
 
-const ADMIN_ENTRY = join(import.meta.dirname, '../../dist/admin.cjs');
+const ADMIN_ENTRY = join(import.meta.dirname, '../../dist/zoneward.cjs');
 const env = { SECRET_KEY: 'the-same-key-of-all-replicas-0123456789' };
 const atEnd = atEndOfTest();
 
@@ -24,12 +24,12 @@ interface Place {
 
 /** A command of the administration, as who holds the machine would run it. */
 const command = ({ DATABASE_URL, folder }: Place, ...args: string[]) =>
-  promisify(execFile)(process.execPath, [ADMIN_ENTRY, ...args], {
+  promisify(execFile)(process.execPath, [ADMIN_ENTRY, 'admin', ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...env, DATABASE_URL, DATA_DIR: folder },
   });
 
-for (const [i, { kind, skip }] of databases('all').entries())
+for (const [i, { kind, skip }] of databases('one').entries())
   describeUnless(skip || noPowerdns)(`a copy of a database on ${kind}`, () => {
     let world: World;
     let original: Server;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { wrap } from 'node:module';
 import { join } from 'node:path';
 
-const BUNDLE = join(import.meta.dirname, '../../dist/service.cjs');
+const BUNDLE = join(import.meta.dirname, '../../dist/bundle.cjs');
 /** Marks where a module begins in the bundle. */
 const HEADING = /^\/\/ ((?:node_modules|dist)\/\S+)$/gm;
 /** Begins a module that runs when it is first needed; the bundle runs every other module at its start. */
@@ -22,7 +22,7 @@ export function modulesRun(folder: string): string[] {
   const scripts = readdirSync(folder).flatMap(
     (file) => (JSON.parse(readFileSync(join(folder, file), 'utf8')) as Coverage).result,
   );
-  const functions = scripts.filter(({ url }) => url.endsWith('/dist/service.cjs')).flatMap((one) => one.functions);
+  const functions = scripts.filter(({ url }) => url.endsWith('/dist/bundle.cjs')).flatMap((one) => one.functions);
   const ran = functions.flatMap(({ ranges: [whole] }) => (whole?.count ? [whole.startOffset - shift] : []));
   const headings = [...text.matchAll(HEADING)];
   return headings.flatMap((heading, i) => {

@@ -56,7 +56,8 @@ describe('the Dockerfile', () => {
     for (const file of files) {
       assert.ok(here(file), file);
       if (!file.startsWith('scripts/')) continue;
-      for (const [, name] of read(file).matchAll(/^import '\.\/([\w.-]+)';$/gm)) files.add(`scripts/${name}`);
+      for (const [, name] of read(file).matchAll(/import '\.\/([\w.-]+)'/g)) files.add(`scripts/${name}`);
+      for (const [, name] of read(file).matchAll(/import\('\.\.\/(dist\/[\w.-]+)'\)/g)) files.add(name as string);
     }
     assert.ok(files.size > 2);
     const image = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
