@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { groupByHost } from '../dns/group-by-host.js';
 import { systemAccess } from '../domains/access-rights.js';
@@ -84,7 +83,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
       if (!this.database.open || this.installation.halted) return;
       for (const { id, domain_id } of await this.inDoubt.resumable()) void this.carryOn(id, domain_id);
       if (!this.carried.size || !signal) return;
-      const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const soon = sleep(EVERY_MS, { signal, idle: true });
       await Promise.race([Promise.all(this.carried.values()), soon]);
     } while (this.carried.size && !signal.aborted);
   }
@@ -122,7 +121,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
   /** A list that is paused is not waited for the next look. */
   private wakeAt(time: string | null): void {
     if (time !== null)
-      void sleep(Math.min(Date.parse(time) - timeMs() + 1, MAX_SLEEP_MS), true).then(() => this.wake());
+      void sleep(Math.min(Date.parse(time) - timeMs() + 1, MAX_SLEEP_MS), { idle: true }).then(() => this.wake());
   }
 
   /** Tries what is left, piece by piece, unless it is paused or held. @returns whether to look once more */

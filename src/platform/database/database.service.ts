@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { clockOffsetMs, isClockOff, sleep, within } from '../common/clock.js';
+import { after, type Cancel, clockOffsetMs, isClockOff, sleep, within } from '../common/clock.js';
 import { Logger } from '../common/logger.js';
 import { StartRefused } from '../common/start-refused.js';
 import { readChoice, writeChoice } from '../config/choice-file.js';
@@ -25,7 +25,7 @@ const STOP_WAIT_MS = 3000;
 @Injectable()
 export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   private choice: DatabaseChoice | null = null;
-  private timer: NodeJS.Timeout | undefined;
+  private cancelRetry: Cancel | undefined;
   private opening: Promise<void> | null = null;
   private stopped = false;
   private accepted = false;
@@ -109,14 +109,14 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.cancelRetry?.();
     // a server that does not answer takes no leave
     if (this.source.isInitialized) await within(this.source.destroy(), STOP_WAIT_MS);
   }
 
   private retry(): void {
     if (this.stopped) return;
-    this.timer = setTimeout(() => {
+    this.cancelRetry = after(RETRY_MS, () => {
       this.openOnce(this.choice as DatabaseChoice).catch((error: Error) => {
         if (error instanceof StartRefused) {
           this.logger.fatal(error.message);
@@ -126,7 +126,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
         this.logger.warn({ err: error.message, why: this.trouble }, 'the database is still down');
         this.retry();
       });
-    }, RETRY_MS);
+    });
   }
 
   private async openOnce(choice: DatabaseChoice): Promise<void> {
@@ -165,7 +165,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     this.watching = true;
     while (!this.stopped) {
       await this.look();
-      await sleep(LOOK_MS, true);
+      await sleep(LOOK_MS, { idle: true });
     }
   }
 

@@ -1,7 +1,7 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { sleep } from '../../platform/common/clock.js';
+import { monotonicMs, sleep } from '../../platform/common/clock.js';
 import { sha256 } from '../../platform/common/hash.js';
 import { currentDeadline } from '../kit/http/deadline-context.js';
 import { cutShort, errorHooks, NotBegun, ProviderError } from '../kit/http/errors.js';
@@ -157,9 +157,9 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
 
 /** A session, or at the deadline of the call the word that it comes. @throws NotBegun */
 function inTime(cookie: Promise<string>): Promise<string> {
-  const left = currentDeadline() - performance.now();
+  const left = currentDeadline() - monotonicMs();
   if (!Number.isFinite(left)) return cookie;
-  const late = sleep(Math.max(0, left), true).then(() => {
+  const late = sleep(Math.max(0, left), { idle: true }).then(() => {
     throw new NotBegun('unavailable', 'INWX takes each code of the second factor once: try again in half a minute');
   });
   return Promise.race([cookie, late]);
