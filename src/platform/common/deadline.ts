@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { monotonicMs } from './clock.js';
 
 /** ms reserved at the end of a request for storing and sending its result; nothing new is started in them. */
 const ENDING_MS = 2_000;
@@ -12,7 +13,7 @@ export const LEAST_MS = 200;
 /** ms that a single call of a delayed action waits for a slot or a rate limiter. */
 const LATER_MS = 5_000;
 
-/** Deadline of a request, in ms of `performance.now()`; Infinity: no limit. */
+/** Deadline of a request, in ms of `monotonicMs()`; Infinity: no limit. */
 export class Deadline {
   /** No new work (waiting for a lock, calling a provider) starts after this time. */
   work: number;
@@ -33,13 +34,13 @@ export class Deadline {
   moved: () => void = () => undefined;
 
   constructor(ms: number) {
-    this.answer = performance.now() + ms;
+    this.answer = monotonicMs() + ms;
     this.work = this.answer - endingOf(ms);
   }
 
   /** Moves it forward, to so many ms from now at the latest; one that was lifted stays so. */
   shorten(ms: number): void {
-    const answer = performance.now() + ms;
+    const answer = monotonicMs() + ms;
     if (!Number.isFinite(this.answer) || answer >= this.answer) return;
     this.answer = answer;
     this.work = answer - endingOf(ms);

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { performance } from 'node:perf_hooks';
+import { after, type Cancel, monotonicMs } from './clock.js';
 import { errors } from './errors.js';
 import { type Bounds, POOLS, type PoolName } from './pools.js';
 
@@ -34,7 +34,7 @@ interface Own {
 /** Slots in use at one target. */
 interface At {
   inUse: number;
-  /** Start times of the latest work in ms of `performance.now()`, where the rate is limited. */
+  /** Start times of the latest work in ms of `monotonicMs()`, where the rate is limited. */
   begun: number[];
 }
 
@@ -63,8 +63,8 @@ export class FairPool {
   private readonly turns = new Map<Owner, Own>();
   private readonly targets = new Map<string, At>();
   private idle: (() => void)[] = [];
-  private alarm: NodeJS.Timeout | undefined;
-  /** Time of the next wake-up, in ms of `performance.now()`. */
+  private cancelAlarm: Cancel | undefined;
+  /** Time of the next wake-up, in ms of `monotonicMs()`. */
   private alarmAt = 0;
   /** Callbacks that end waits on abort: one listener per signal. */
   private readonly leaving = new WeakMap<AbortSignal, Set<() => void>>();
@@ -241,21 +241,21 @@ export class FairPool {
     const [first] = at.begun;
     if (perSecond === undefined || first === undefined || at.begun.length < perSecond) return true;
     const over = first + WINDOW_MS;
-    if (over <= performance.now()) return true;
+    if (over <= monotonicMs()) return true;
     this.wakeAt(over);
     return false;
   }
 
   /** Schedules serving of waiters held back by the rate per second, for the earliest target. */
   private wakeAt(at: number): void {
-    if (this.alarm && this.alarmAt <= at) return;
-    clearTimeout(this.alarm);
+    if (this.cancelAlarm && this.alarmAt <= at) return;
+    this.cancelAlarm?.();
     this.alarmAt = at;
     const ring = () => {
-      this.alarm = undefined;
+      this.cancelAlarm = undefined;
       this.serve();
     };
-    this.alarm = setTimeout(ring, Math.ceil(at - performance.now())).unref();
+    this.cancelAlarm = after(Math.ceil(at - monotonicMs()), ring, { idle: true });
   }
 
   private begin({ user, target }: Waiter, own: Own): void {
@@ -268,7 +268,7 @@ export class FairPool {
     this.inUseNow++;
     const { perSecond } = this.bounds;
     if (perSecond === undefined) return;
-    at.begun.push(performance.now());
+    at.begun.push(monotonicMs());
     if (at.begun.length > perSecond) at.begun.shift();
   }
 
@@ -309,11 +309,14 @@ export class FairPool {
   /** Forgets a target once it is idle and its start times no longer count. */
   private forgetTarget(target: string, at: At): void {
     const last = at.begun.at(-1);
-    if (last === undefined) this.targets.delete(target);
-    else
-      setTimeout(() => {
-        if (!at.inUse && at.begun.at(-1) === last) this.targets.delete(target);
-      }, WINDOW_MS).unref();
+    if (last === undefined) {
+      this.targets.delete(target);
+      return;
+    }
+    const forget = () => {
+      if (!at.inUse && at.begun.at(-1) === last) this.targets.delete(target);
+    };
+    after(WINDOW_MS, forget, { idle: true });
   }
 
   private tellIdle(): void {

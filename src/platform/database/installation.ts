@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { now } from '../common/clock.js';
+import { now, sleep } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { Logger } from '../common/logger.js';
 import { DatabaseService } from './database.service.js';
@@ -146,7 +145,7 @@ export class Installation {
     const read = async () => JSON.stringify(await this.db.rows('SELECT id, next_at, runs FROM jobs ORDER BY id'));
     const before = await read();
     for (let waited = 0; waited < LIFE_MS; waited += LOOK_MS) {
-      await pause(LOOK_MS);
+      await sleep(LOOK_MS);
       if ((await read()) !== before) return true;
     }
     return false;

@@ -1,9 +1,11 @@
+import { after, monotonicMs } from '../common/clock.js';
+
 /** Who waits inside this process: first come first served at each name, and everybody until a time of his own. */
 export class KeyedMutex {
   /** of each name that somebody is at: those behind him */
   private readonly behind = new Map<string, (() => void)[]>();
 
-  /** Waits until all before have left. @returns false when it is `until` (ms, as `performance.now()`) before that */
+  /** Waits until all before have left. @returns false when it is `until` (ms, as `monotonicMs()`) before that */
   enter(name: string, until: number): Promise<boolean> {
     const line = this.behind.get(name);
     if (!line) {
@@ -12,16 +14,13 @@ export class KeyedMutex {
     }
     return new Promise((resolve) => {
       const turn = () => {
-        clearTimeout(timer);
+        cancel();
         resolve(true);
       };
-      const timer = setTimeout(
-        () => {
-          line.splice(line.indexOf(turn), 1);
-          resolve(false);
-        },
-        Math.max(0, until - performance.now()),
-      );
+      const cancel = after(Math.max(0, until - monotonicMs()), () => {
+        line.splice(line.indexOf(turn), 1);
+        resolve(false);
+      });
       line.push(turn);
     });
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { hasJumped, MAX_CLOCK_OFFSET_MS, now, sleep } from '../common/clock.js';
+import { every, hasJumped, MAX_CLOCK_OFFSET_MS, monotonicMs, now, sleep, wallMs } from '../common/clock.js';
 import { requestDeadline } from '../common/deadline.js';
 import { AppError, errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
@@ -27,7 +27,7 @@ export interface Held {
   /** the name of this very holding in the rows of its locks */
   owner: string;
   /**
-   * ms of `performance.now()` until which the locks are ours by the last renewal that the database has confirmed,
+   * ms of `monotonicMs()` until which the locks are ours by the last renewal that the database has confirmed,
    * counted from before it was sent, by whichever clock of the machine has gone further. A process that was paused, or
    * lost its database, must not begin anything elsewhere after that.
    */
@@ -66,7 +66,7 @@ interface Moment {
   mono: number;
   wall: number;
 }
-const moment = (): Moment => ({ mono: performance.now(), wall: Date.now() });
+const moment = (): Moment => ({ mono: monotonicMs(), wall: wallMs() });
 const later = ({ mono, wall }: Moment, ms: number): Moment => ({ mono: mono + ms, wall: wall + ms });
 const at = (time: number): Moment => ({ mono: time, wall: time });
 
@@ -133,7 +133,7 @@ export class Leases {
     work: (held: Held) => Promise<T>,
     { within, whole = false }: HoldOptions = {},
   ): Promise<T> {
-    const until = Math.min(performance.now() + waitMs, requestDeadline().work);
+    const until = Math.min(monotonicMs() + waitMs, requestDeadline().work);
     const keys = [...new Set(names.map(sha256))].sort();
     if (!keys.length) return work(NOTHING);
     const entered: string[] = [];
@@ -172,7 +172,7 @@ export class Leases {
 
   private async holding<T>(holding: Holding, until: number, work: (held: Held) => Promise<T>): Promise<T> {
     // a database that is down now will be asked again before the lease ends
-    const timer = setInterval(() => void this.renew(holding).catch(() => undefined), RENEW_MS).unref();
+    const stopRenewal = every(RENEW_MS, () => void this.renew(holding).catch(() => undefined));
     const confirm = async (manager: EntityManager) => {
       // an update, since it locks the rows on every kind of database
       if (!(await this.renew(holding, manager))) throw new LeaseLost();
@@ -190,12 +190,12 @@ export class Leases {
       // what the database would take for over would be taken away at once
       if (hasJumped()) await new DatabaseClock(this.db.source).look();
       await this.take(holding, until);
-      const heldUntil = () => Math.min(holding.until.mono, performance.now() + holding.until.wall - Date.now());
+      const heldUntil = () => Math.min(holding.until.mono, monotonicMs() + holding.until.wall - wallMs());
       return await work({ owner: holding.owner, heldUntil, confirm, release });
     } finally {
       // what was begun under the locks and goes on behind them is under none
       holding.until = at(Number.POSITIVE_INFINITY);
-      clearInterval(timer);
+      stopRenewal();
       if (!released)
         await this.giveBack(holding).catch((err) =>
           this.logger.warn({ err }, 'a lease was not given back; it ends by itself'),
@@ -313,7 +313,7 @@ export class Leases {
 
   /** @throws AppError 409001 or 500002 when it is `until` */
   private async pause(looks: number, until: number, scope: string | null): Promise<void> {
-    const left = until - performance.now();
+    const left = until - monotonicMs();
     if (left <= 0) throw taken(until);
     // a whole that this process holds, or wants, is waited for here
     if (scope && this.lines.has(scope)) {

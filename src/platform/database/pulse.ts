@@ -1,5 +1,6 @@
 // biome-ignore lint/style/noRestrictedImports: the host of the database is the operator's, as its driver looks it up
 import { connect, type Socket } from 'node:net';
+import { after } from '../common/clock.js';
 
 /** ms that a server has to say something to who comes new */
 const PATIENCE_MS = 5000;
@@ -42,16 +43,17 @@ export class Pulse {
 
   private ask(): Promise<boolean> {
     return new Promise((resolve) => {
-      const patience = setTimeout(() => {
+      const silence = () => {
         this.silent = true;
         resolve(false);
-      }, PATIENCE_MS).unref();
+      };
+      const cancel = after(PATIENCE_MS, silence, { idle: true });
       const end = (spoke: boolean) => {
-        clearTimeout(patience);
+        cancel();
         this.line = null;
         // one that is down is not silent: the pool hears the same
         if (spoke || !this.silent || this.stopped) this.silent = false;
-        else setTimeout(() => void this.ask(), AGAIN_MS).unref();
+        else after(AGAIN_MS, () => void this.ask(), { idle: true });
         resolve(true);
       };
       this.line = connect(this.port, this.host).unref();

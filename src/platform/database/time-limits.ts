@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { after } from '../common/clock.js';
 import type { Pulse } from './pulse.js';
 
 /** ms that a request waits for a connection of the pool to become free */
@@ -109,16 +110,16 @@ export function limitMysql(
   pool.getConnection = (got) => {
     if (pulse.silent) return got(frozen());
     let over = false;
-    const timer = setTimeout(() => {
+    const cancel = after(ACQUIRE_MS, () => {
       over = true;
       got(frozen());
-    }, ACQUIRE_MS);
+    });
     const take: Got = (error, connection) => {
       if (connection && ages.isLeft(connection)) {
         connection.destroy();
         return get(take);
       }
-      clearTimeout(timer);
+      cancel();
       if (!over) got(error, connection);
       else connection?.release();
     };

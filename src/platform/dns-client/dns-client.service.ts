@@ -7,6 +7,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { bareName } from '../../dns/names.js';
 import { decode, encode, type Message, OPCODE, questionOf, RCODE, TooMuch, TYPE } from '../../dns/wire.js';
 import type { Cidr } from '../common/cidr.js';
+import { after, type Cancel, timeoutSignal } from '../common/clock.js';
 import { FairPool } from '../common/fair-pool.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
@@ -116,7 +117,7 @@ export class DnsClient implements OnApplicationShutdown {
     { timeoutMs, allow }: Required<Pick<Asking, 'timeoutMs' | 'allow'>>,
   ): Promise<Message> {
     return this.pool.run({ target: `${host} ${port}` }, async () => {
-      const within = AbortSignal.timeout(timeoutMs);
+      const within = timeoutSignal(timeoutMs);
       try {
         const find = (name: string) => bySystem(name, false);
         const address = await resolveAllowed(host, this.config.outboundDeny, allow, find);
@@ -130,7 +131,7 @@ export class DnsClient implements OnApplicationShutdown {
   private async now(server: Upstream, question: Question, asking: Asking): Promise<Reply> {
     const { timeoutMs, signal, effort } = asking;
     signal?.throwIfAborted();
-    const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
+    const limits = [timeoutSignal(timeoutMs), ...(signal ? [signal] : [])];
     const within = AbortSignal.any(limits);
     const begin = performance.now();
     try {
@@ -255,14 +256,14 @@ const overUdp =
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const socket = udpFor(host);
-      const timers: NodeJS.Timeout[] = [];
+      const repeats: Cancel[] = [];
       let packets = 0;
       let ended = false;
       const end = (finish: () => void) => {
         // send errors are also reported after the end
         if (ended) return;
         ended = true;
-        for (const timer of timers) clearTimeout(timer);
+        for (const cancel of repeats) cancel();
         signal.removeEventListener('abort', abort);
         socket.removeAllListeners().on('error', () => undefined);
         socket.close();
@@ -288,7 +289,7 @@ const overUdp =
         if (error) return failed(error);
         const send = () => socket.send(message, (error) => error && failed(error));
         send();
-        for (const ms of AGAIN_MS) timers.push(setTimeout(send, ms));
+        for (const ms of AGAIN_MS) repeats.push(after(ms, send));
       });
     });
 

@@ -1,13 +1,14 @@
 import { Buffer } from 'node:buffer';
 import type { Duplex } from 'node:stream';
+import { after } from '../common/clock.js';
 
 /** The answer timed out. */
 export class TooLate extends Error {}
 
 /** Messages of a stream, each preceded by its length in two octets (RFC 1035 section 4.2.2). */
 export async function* framed(socket: Duplex, timeoutMs: number): AsyncGenerator<Buffer> {
-  const arm = () => setTimeout(() => socket.destroy(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  let timer = arm();
+  const arm = () => after(timeoutMs, () => socket.destroy(new TooLate(`no answer within ${timeoutMs} ms`)));
+  let cancel = arm();
   // concatenated only once complete: a message may arrive octet by octet
   let chunks: Buffer[] = [];
   let size = 0;
@@ -20,9 +21,9 @@ export async function* framed(socket: Duplex, timeoutMs: number): AsyncGenerator
       let pending = Buffer.concat(chunks, size);
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
         const end = 2 + pending.readUInt16BE(0);
-        clearTimeout(timer);
+        cancel();
         yield pending.subarray(2, end);
-        timer = arm();
+        cancel = arm();
         pending = pending.subarray(end);
       }
       chunks = [pending];
@@ -30,7 +31,7 @@ export async function* framed(socket: Duplex, timeoutMs: number): AsyncGenerator
       wanted = size < 2 ? 2 : 2 + pending.readUInt16BE(0);
     }
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 

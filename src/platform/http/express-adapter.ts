@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
+import { after, sleep } from '../common/clock.js';
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -93,12 +94,11 @@ export class FastExpressAdapter extends ExpressAdapter {
    * @param signal ends the wait
    */
   async drain(ms: number, signal: AbortSignal): Promise<void> {
-    const pause = (time: number) => setTimeout(time, undefined, { signal }).catch(() => undefined);
     const lastMs = Math.min(LAST_MS, ms / 2);
     this.draining = true;
-    await pause(ms - lastMs);
+    await sleep(ms - lastMs, { signal });
     this.last = new WeakSet();
-    await pause(lastMs);
+    await sleep(lastMs, { signal });
     // accept all pending connections, also if the process got no CPU time for a while
     for (let turns = 0, seen = -1; seen !== this.accepted && turns < MOST_TURNS; turns++) {
       seen = this.accepted;
@@ -109,14 +109,14 @@ export class FastExpressAdapter extends ExpressAdapter {
     const closed = Promise.all(servers.map((server) => once(server, 'close')));
     for (const server of servers) NetServer.prototype.close.call(server);
     this.last = null;
-    await Promise.race([closed, pause(KEPT_MS)]);
+    await Promise.race([closed, sleep(KEPT_MS, { signal })]);
   }
 
   /** Closes each connection after the request in flight; kept-alive ones would delay shutdown by a minute. */
   override close() {
     for (const server of [this.httpServer, ...this.others]) server.keepAliveTimeout = 1;
     for (const server of this.others) server.close();
-    void setTimeout(UNUSED_MS).then(() => {
+    after(UNUSED_MS, () => {
       for (const socket of this.unused) socket.destroy();
     });
     return super.close();

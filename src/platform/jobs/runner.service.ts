@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { isClockOff, MAX_CLOCK_OFFSET_MS, sleep, timeMs, within } from '../common/clock.js';
+import { after, type Cancel, isClockOff, MAX_CLOCK_OFFSET_MS, sleep, timeMs, within } from '../common/clock.js';
 import { Logger } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown, whyUnwritable } from '../database/db.js';
@@ -43,7 +43,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private readonly stopping = new AbortController();
   private readonly runs: JobRuns;
   private engine: Engine | null = null;
-  private timer: NodeJS.Timeout | undefined;
+  private cancelLook: Cancel | undefined;
   private opened = false;
   /** how many scheduled jobs have their rows */
   private registered = 0;
@@ -86,7 +86,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
 
   /** Before the database is closed: the ends of runs have to be written. */
   async beforeApplicationShutdown(): Promise<void> {
-    clearTimeout(this.timer);
+    this.cancelLook?.();
     await within(this.runs.ended(), STOP_WAIT_MS);
     await this.engine?.stop();
   }
@@ -136,7 +136,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private async look(): Promise<void> {
     this.looking = true;
     this.again = false;
-    clearTimeout(this.timer);
+    this.cancelLook?.();
     let wait = LOOK_MS;
     try {
       if (this.database.open && !this.installation.halted) await this.prepare();
@@ -189,10 +189,10 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
 
   /** Plans the next look, in place of the one that was planned. */
   private lookIn(ms: number): void {
-    clearTimeout(this.timer);
+    this.cancelLook?.();
     if (this.stopping.signal.aborted) return;
     this.looksAt = timeMs() + Math.max(MIN_LOOK_MS, ms);
-    this.timer = setTimeout(() => void this.look(), Math.max(MIN_LOOK_MS, ms)).unref();
+    this.cancelLook = after(Math.max(MIN_LOOK_MS, ms), () => void this.look(), { idle: true });
   }
 
   /** Plans for a job that will be due at this moment. */

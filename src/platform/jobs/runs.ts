@@ -1,4 +1,4 @@
-import { now, timeMs } from '../common/clock.js';
+import { after, every, monotonicMs, now, timeMs } from '../common/clock.js';
 import { requestDeadline, withoutDeadline } from '../common/deadline.js';
 import { errors } from '../common/errors.js';
 import { FairPool, type Share } from '../common/fair-pool.js';
@@ -78,7 +78,7 @@ export class JobRuns {
     if (this.stopping.aborted) throw errors.notReady('about_to_end', 5);
     const halted = this.halted();
     if (halted) throw errors.notReady('halted', undefined, { words: halted });
-    const left = Math.max(0, requestDeadline().work - performance.now());
+    const left = Math.max(0, requestDeadline().work - monotonicMs());
     const taken = this.take<T>(name, payload, key, Math.min(waitMs, left));
     this.starting.add(taken);
     const { ended } = await taken.finally(() => this.starting.delete(taken));
@@ -140,19 +140,19 @@ export class JobRuns {
     });
     const { id } = row;
     const ended = new Promise<Started<T>>((resolve, reject) => {
-      const patience = setTimeout(() => {
+      const cancel = after(waitMs, () => {
         if (watch.ended) return;
         this.watches.delete(id);
         resolve({ id, ended: false });
-      }, waitMs);
+      });
       const watch: Watch = {
         ended: false,
         resolve: (result) => {
-          clearTimeout(patience);
+          cancel();
           resolve(result === this ? { id, ended: false } : { id, ended: true, result: result as T });
         },
         reject: (error) => {
-          clearTimeout(patience);
+          cancel();
           reject(error);
         },
       };
@@ -200,12 +200,12 @@ export class JobRuns {
       const ours = await this.repository.renew(id, owner, progress).catch(() => true);
       if (!ours) lost.abort(new Error('somebody else has the job by now'));
     };
-    const timers = [
-      setInterval(() => void renew(), RENEW_MS).unref(),
-      setInterval(() => {
+    const cancels = [
+      every(RENEW_MS, () => void renew()),
+      every(PROGRESS_MS, () => {
         if (this.halted()) lost.abort(new Error('this process may not go on'));
         if (progress !== told) void renew();
-      }, PROGRESS_MS).unref(),
+      }),
     ];
     const job: JobRun = {
       id,
@@ -232,7 +232,7 @@ export class JobRuns {
       tell = (watch) => (ending.error === undefined ? watch.resolve(this) : watch.reject(reason));
       if (ending.state !== 'waiting') failure = reason;
     } finally {
-      for (const timer of timers) clearInterval(timer);
+      for (const cancel of cancels) cancel();
     }
     const watch = this.watches.get(id);
     if (watch) watch.ended = true;

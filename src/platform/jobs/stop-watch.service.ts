@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type Cancel, every } from '../common/clock.js';
 import { Logger } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown } from '../database/db.js';
@@ -14,7 +15,7 @@ const LOOK_MS = 10_000;
  */
 @Injectable()
 export class StopWatch implements OnModuleInit, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+  private stopLooking: Cancel | undefined;
   private seen = new Set<number>();
 
   constructor(
@@ -26,16 +27,16 @@ export class StopWatch implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.timer = setInterval(() => {
+    this.stopLooking = every(LOOK_MS, () => {
       void this.look().catch((error: Error) => {
         if (!isDatabaseDown(error))
           this.logger.warn({ err: error.message }, 'jobs that stopped could not be looked for');
       });
-    }, LOOK_MS).unref();
+    });
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.stopLooking?.();
   }
 
   private async look(): Promise<void> {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type Cidr, inCidrs, parseCidr } from '../common/cidr.js';
+import { timeoutSignal } from '../common/clock.js';
 
 /**
  * All name lookups are made here by DNS queries, never by `dns.lookup`, which blocks one of libuv's four threads,
@@ -55,7 +56,7 @@ export async function bySystem(host: string, searching: boolean, signal?: AbortS
 }
 
 const within = (signal?: AbortSignal) => {
-  const limit = AbortSignal.timeout(LIMIT_MS);
+  const limit = timeoutSignal(LIMIT_MS);
   return signal ? AbortSignal.any([signal, limit]) : limit;
 };
 

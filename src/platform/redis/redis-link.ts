@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
+import { type Cancel, every } from '../common/clock.js';
 import { Logger } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
@@ -21,7 +22,7 @@ type RedisState = 'none' | 'up' | 'away';
 export class RedisLink implements OnApplicationShutdown {
   private redis: Redis | null = null;
   private starting: Promise<void> | null = null;
-  private timer: NodeJS.Timeout | undefined;
+  private stopLooking: Cancel | undefined;
   private up = false;
   private away = false;
   private stopped = false;
@@ -57,7 +58,7 @@ export class RedisLink implements OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.stopped = true;
-    clearInterval(this.timer);
+    this.stopLooking?.();
     this.redis?.disconnect();
   }
 
@@ -73,7 +74,7 @@ export class RedisLink implements OnApplicationShutdown {
     client.on('close', () => this.lost('the connection was closed'));
     client.on('ready', () => this.back());
     client.connect().catch(() => undefined); // the error event reports it
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+    this.stopLooking = every(LOOK_MS, () => void this.look());
   }
 
   private async look(): Promise<void> {
