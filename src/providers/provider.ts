@@ -50,10 +50,10 @@ export type Outcome =
 
 /** Bounds of one list of changes. */
 export interface ApplyOptions {
-  /** ms of `performance.now()` after which nothing more is begun: what is left is `tried: false` */
+  /** ms of `monotonicMs()` after which nothing more is begun: what is left is `tried: false` */
   deadline?: number | undefined;
   /**
-   * ms of `performance.now()` until which the locks of the changes are certainly held, as known at the moment: nothing
+   * ms of `monotonicMs()` until which the locks of the changes are certainly held, as known at the moment: nothing
    * is sent later
    */
   heldUntil?: () => number;

@@ -17,7 +17,7 @@ import {
   TYPE,
   type WireRecord,
 } from '../../dns/wire.js';
-import { timeMs } from '../../platform/common/clock.js';
+import { after, monotonicMs, timeMs } from '../../platform/common/clock.js';
 import { frame, framed, TooLate } from '../../platform/dns-client/stream.js';
 import { tcpTo } from '../../platform/outbound/sockets.js';
 import { assertHeld, currentContext, currentDeadline } from '../kit/http/deadline-context.js';
@@ -115,7 +115,7 @@ export class DnsClient {
     // taken here: the queue runs the body in the context of whichever call freed the slot
     const doing = currentContext();
     return this.queue.add(async () => {
-      if (performance.now() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
+      if (monotonicMs() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
       const address = await this.server.resolve(this.server.host);
       const id = randomInt(65536);
       const { signed, mac } = sign(
@@ -129,8 +129,8 @@ export class DnsClient {
       const socket = await this.connect(address);
       // a transfer may come piece by piece for as long as it likes
       const over = () => socket.destroy(new TooLate('the time for the call is over'));
-      const left = deadline - performance.now();
-      const timer = Number.isFinite(left) ? setTimeout(over, left) : undefined;
+      const left = deadline - monotonicMs();
+      const cancel = Number.isFinite(left) ? after(left, over) : undefined;
       const verifier = new TsigVerifier(this.key, mac);
       let sent = false;
       try {
@@ -143,7 +143,7 @@ export class DnsClient {
       } catch (error) {
         throw this.failure(error, sent, !!sections?.[1].length);
       } finally {
-        clearTimeout(timer);
+        cancel?.();
         socket.destroy();
       }
     });
@@ -174,14 +174,14 @@ export class DnsClient {
         socket.destroy();
         reject(new ProviderError('unavailable', `No connection to ${host} port ${port}: ${why}`, false));
       };
-      const timer = setTimeout(refuse, timeoutMs, `no answer within ${timeoutMs} ms`);
+      const cancel = after(timeoutMs, () => refuse(`no answer within ${timeoutMs} ms`));
       // stays for the life of the socket: whoever reads from it learns of the failure there
       socket.on('error', (error: NodeJS.ErrnoException) => {
-        clearTimeout(timer);
+        cancel();
         refuse(error.code ?? error.message);
       });
       socket.once('connect', () => {
-        clearTimeout(timer);
+        cancel();
         resolve(socket);
       });
     });

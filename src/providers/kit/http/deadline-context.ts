@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { monotonicMs } from '../../../platform/common/clock.js';
 import { requestDeadline } from '../../../platform/common/deadline.js';
 import { asProviderError, NotBegun, ProviderError } from './errors.js';
 
@@ -10,7 +11,7 @@ export class Tries {
   /** of the calls so far, as the client counts them */
   attempt = 0;
   turns = 0;
-  /** ms of `performance.now()` at which the first of them gives up */
+  /** ms of `monotonicMs()` at which the first of them gives up */
   end: number | null = null;
   /** a call of the try was carried out: what follows is repeated by the client */
   written = false;
@@ -32,9 +33,9 @@ export class Tries {
 
 /** Shared by all calls made for one piece of work, however deep in an adapter they are made. */
 interface DeadlineContext {
-  /** ms of `performance.now()` after which no call begins; Infinity: unbounded */
+  /** ms of `monotonicMs()` after which no call begins; Infinity: unbounded */
   deadline: number;
-  /** ms of `performance.now()` until which the locks of the work are certainly held; Infinity: no locks */
+  /** ms of `monotonicMs()` until which the locks of the work are certainly held; Infinity: no locks */
   heldUntil: () => number;
   /** a write was sent and it is not known whether it was carried out */
   unclear: boolean;
@@ -49,17 +50,16 @@ const current = new AsyncLocalStorage<DeadlineContext>();
 /** The context of the current call; undefined outside of any. */
 export const currentContext = (): DeadlineContext | undefined => current.getStore();
 
-/** ms of `performance.now()` after which no call begins: that of the context, or else of the HTTP request. */
+/** ms of `monotonicMs()` after which no call begins: that of the context, or else of the HTTP request. */
 export const currentDeadline = (): number => current.getStore()?.deadline ?? requestDeadline().work;
 
-/** The given ms, or what is left until the deadline; an integer, as `AbortSignal.timeout` requires. */
-export const atMost = (ms: number): number =>
-  Math.max(1, Math.ceil(Math.min(ms, currentDeadline() - performance.now())));
+/** The given ms, or what is left until the deadline; an integer, as `timeoutSignal` requires. */
+export const atMost = (ms: number): number => Math.max(1, Math.ceil(Math.min(ms, currentDeadline() - monotonicMs())));
 
 /**
  * Runs `body` under a deadline. A failure says `mayHaveApplied` when any write of it may have been carried out, even if
  * later attempts certainly were not.
- * @param deadline ms of `performance.now()`; default: that of the surrounding context, or of the HTTP request
+ * @param deadline ms of `monotonicMs()`; default: that of the surrounding context, or of the HTTP request
  * @param heldUntil see `DeadlineContext`; default: that of the surrounding context
  * @throws ProviderError always: any other error becomes `unavailable`
  */
@@ -149,7 +149,7 @@ export async function following<T>(body: () => Promise<T>): Promise<T> {
 /** Whether the deadline has passed or the locks may be lost: nothing more is begun then. */
 export function timeIsOver(): boolean {
   const doing = current.getStore();
-  return performance.now() >= currentDeadline() || (doing !== undefined && performance.now() >= doing.heldUntil());
+  return monotonicMs() >= currentDeadline() || (doing !== undefined && monotonicMs() >= doing.heldUntil());
 }
 
 /**
@@ -157,7 +157,7 @@ export function timeIsOver(): boolean {
  * hold the locks by now. @throws NotBegun
  */
 export function assertHeld(doing = current.getStore()): void {
-  if (doing && performance.now() >= doing.heldUntil()) throw new NotBegun('unavailable', LOST);
+  if (doing && monotonicMs() >= doing.heldUntil()) throw new NotBegun('unavailable', LOST);
 }
 
 const LOST = 'Not tried: the locks of the change may have been lost, since they could not be renewed in time';

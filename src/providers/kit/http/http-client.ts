@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { sleep, timeMs } from '../../../platform/common/clock.js';
+import { monotonicMs, sleep, timeMs, timeoutSignal } from '../../../platform/common/clock.js';
 import { LEAST_MS, requestDeadline } from '../../../platform/common/deadline.js';
 import { due, turn } from '../../../platform/common/turns.js';
 import { request } from '../../../platform/outbound/agent.js';
@@ -189,7 +189,7 @@ export class Http {
   private async attempt(call: Call): Promise<Received> {
     const { limiter, timeoutMs } = this.options;
     const { asker } = call;
-    if (performance.now() + (call.reads ? 0 : LEAST_MS) >= call.deadline)
+    if (monotonicMs() + (call.reads ? 0 : LEAST_MS) >= call.deadline)
       throw new NotBegun('unavailable', 'The time for the call is over');
     if (asker.isRefused) throw new NotBegun('rate_limit', REFUSED).retryAt(Math.max(timeMs(), limiter.opens()));
     const outgoing = await this.outgoing(call);
@@ -200,7 +200,7 @@ export class Http {
       call.patience = atMost(timeoutMs);
       return this.send(outgoing, call.patience, () => call.begin());
     };
-    return limiter.run(send, Math.min(call.end, performance.now() + asker.patience), call.turns++ > 0);
+    return limiter.run(send, Math.min(call.end, monotonicMs() + asker.patience), call.turns++ > 0);
   }
 
   /** Waits until a call that was broken off may be tried once more. @throws ProviderError where it may not */
@@ -216,7 +216,7 @@ export class Http {
     const mayAgain = !call.sent || (call.idempotent && (call.reads || !neverTwice));
     const words = connectionWords(error, call.patience);
     const failure = new ProviderError('unavailable', call.redact(words), call.isDoubtful).lateBy(call.late);
-    if (last || slow || !mayAgain || performance.now() + wait >= call.end) throw failure;
+    if (last || slow || !mayAgain || monotonicMs() + wait >= call.end) throw failure;
     await sleep(wait);
     call.repeat(failure);
   }
@@ -254,7 +254,7 @@ export class Http {
     if (limited || (status === 503 && asked !== undefined)) await this.pause(failure, wait, asked !== undefined);
     const busy = limited || (call.idempotent && (BUSY.includes(status) || call.options.busy?.includes(status)));
     // a write that may still come must not come behind its own repetition
-    const over = wait > asker.patience || performance.now() + wait > call.end;
+    const over = wait > asker.patience || monotonicMs() + wait > call.end;
     if (!busy || call.late || over || call.turns >= call.most || asker.isRefused) throw failure;
     // a provider that says when it takes calls again means it; one that says "now" again and again does not
     const counts = !limited || !asked;
@@ -286,7 +286,7 @@ export class Http {
   private async send(prepared: OutgoingRequest, timeoutMs: number, begin: () => void): Promise<Received> {
     const { sign, dispatcher } = this.options;
     const { url, method, headers, body } = sign ? sign(prepared) : prepared;
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = timeoutSignal(timeoutMs);
     const told = dispatcher.compose((dispatch) => (more, handler) => dispatch(more, telling(handler, begin)));
     const answer = await request(url, { method, headers, body: body ?? null, signal, dispatcher: told });
     const octets = await readChunks(answer.body, MAX_BODY_MIB);
@@ -356,7 +356,7 @@ class Call {
   readonly tries: Tries | undefined;
   readonly reads: boolean;
   readonly idempotent: boolean;
-  /** ms of `performance.now()` at which it gives up */
+  /** ms of `monotonicMs()` at which it gives up */
   readonly end: number;
   /** turns of the limiter that it may take */
   readonly most: number;
@@ -382,8 +382,8 @@ class Call {
     this.tries = this.reads || this.doing?.tries?.written ? undefined : this.doing?.tries;
     this.attempt = this.tries?.attempt ?? 0;
     this.turns = this.tries?.turns ?? 0;
-    this.end = this.tries?.end ?? (Number.isFinite(this.deadline) ? this.deadline : performance.now() + waitMs);
-    this.most = this.end - performance.now() > PATIENT_MS ? Number.POSITIVE_INFINITY : MOST_TRIES;
+    this.end = this.tries?.end ?? (Number.isFinite(this.deadline) ? this.deadline : monotonicMs() + waitMs);
+    this.most = this.end - monotonicMs() > PATIENT_MS ? Number.POSITIVE_INFINITY : MOST_TRIES;
     this.patience = timeoutMs;
     this.redact = redact;
   }

@@ -1,4 +1,4 @@
-import { sleep } from '../../../platform/common/clock.js';
+import { monotonicMs, sleep } from '../../../platform/common/clock.js';
 import { timeIsOver } from './deadline-context.js';
 import { asProviderError, ProviderError } from './errors.js';
 
@@ -18,11 +18,11 @@ export async function pollUntilDone<T>(
   look: (job: T) => Promise<T>,
   { first, longest, patience } = LOOKS,
 ): Promise<T> {
-  const end = performance.now() + patience;
+  const end = monotonicMs() + patience;
   let now = job;
   try {
     for (let wait = first; isRunning(now); wait = Math.min(2 * wait, longest)) {
-      if (timeIsOver() || performance.now() > end)
+      if (timeIsOver() || monotonicMs() > end)
         throw new ProviderError('unavailable', 'The provider is still at the change');
       await sleep(wait);
       now = await look(now);

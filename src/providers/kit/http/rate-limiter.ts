@@ -1,4 +1,4 @@
-import { timeMs, within } from '../../../platform/common/clock.js';
+import { after, type Cancel, monotonicMs, timeMs, within } from '../../../platform/common/clock.js';
 import { NotBegun } from './errors.js';
 
 /** At most `requests` in any `perSeconds`. */
@@ -8,7 +8,7 @@ export interface Window {
 }
 
 interface Waiter {
-  /** ms of `performance.now()` */
+  /** ms of `monotonicMs()` */
   until: number;
   enter(): void;
   refuse(): void;
@@ -40,7 +40,7 @@ export class RateLimiter {
   /** the end of the pause that was reported last */
   private reportedUntil = 0;
   private reporting: Promise<void> = Promise.resolve();
-  private timer: NodeJS.Timeout | undefined;
+  private cancelNext: Cancel | undefined;
 
   constructor(
     private readonly concurrency: number,
@@ -52,15 +52,15 @@ export class RateLimiter {
   ) {}
 
   /**
-   * @param until ms of `performance.now()`: a call without its turn by then is refused
+   * @param until ms of `monotonicMs()`: a call without its turn by then is refused
    * @param again a retry: it goes before calls that have not had their turn
    * @throws NotBegun `rate_limit` when limits or a pause leave no turn in time (at once, when that is known already),
    * `unavailable` when other calls took all the time
    */
   async run<T>(body: () => Promise<T>, until = Number.POSITIVE_INFINITY, again = false): Promise<T> {
-    const begin = performance.now();
+    const begin = monotonicMs();
     await this.turn(until, again);
-    this.waited(performance.now() - begin);
+    this.waited(monotonicMs() - begin);
     try {
       return await body();
     } finally {
@@ -98,16 +98,16 @@ export class RateLimiter {
     this.next();
   }
 
-  /** Whether the pause ends after `until`. @param until ms of `performance.now()` */
+  /** Whether the pause ends after `until`. @param until ms of `monotonicMs()` */
   private outlasts(until: number): boolean {
-    return this.pausedUntil - timeMs() > until - performance.now();
+    return this.pausedUntil - timeMs() > until - monotonicMs();
   }
 
   private turn(until: number, again: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
+      let cancel: Cancel | undefined;
       const leave = () => {
-        clearTimeout(timer);
+        cancel?.();
         this.waiting = this.waiting.filter((w) => w !== waiter);
       };
       const waiter: Waiter = {
@@ -123,8 +123,8 @@ export class RateLimiter {
       };
       this.waiting.splice(again ? 0 : this.waiting.length, 0, waiter);
       if (this.outlasts(until)) return waiter.refuse();
-      const left = until - performance.now();
-      if (left < LONGEST_TIMER_MS) timer = setTimeout(waiter.refuse, Math.max(0, left));
+      const left = until - monotonicMs();
+      if (left < LONGEST_TIMER_MS) cancel = after(Math.max(0, left), waiter.refuse);
       this.next();
     });
   }
@@ -149,11 +149,11 @@ export class RateLimiter {
   }
 
   private next(): void {
-    clearTimeout(this.timer);
+    this.cancelNext?.();
     while (this.waiting.length && this.running < this.concurrency) {
       const wait = this.opens() - timeMs();
       if (wait > 0) {
-        this.timer = setTimeout(() => this.next(), Math.min(wait, LONGEST_TIMER_MS));
+        this.cancelNext = after(Math.min(wait, LONGEST_TIMER_MS), () => this.next());
         return;
       }
       this.running++;

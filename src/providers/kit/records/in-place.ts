@@ -1,4 +1,5 @@
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../../dns/record.js';
+import { monotonicMs } from '../../../platform/common/clock.js';
 import { withoutDeadline } from '../../../platform/common/deadline.js';
 import type { RemoteZone } from '../../provider.js';
 import { takenBack, withinDeadline } from '../http/deadline-context.js';
@@ -55,7 +56,7 @@ export async function inPlace(
       };
       // however little time is left
       const back = () => putBack(verbs, zone, before, after, failure);
-      await withoutDeadline(() => withinDeadline(performance.now() + BACK_MS, back)).catch(lost);
+      await withoutDeadline(() => withinDeadline(monotonicMs() + BACK_MS, back)).catch(lost);
       // the restored record has another id, which has to be looked up
       throw failure.applied(true);
     }

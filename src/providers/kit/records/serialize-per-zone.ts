@@ -1,4 +1,4 @@
-import { setTimeout as after } from 'node:timers/promises';
+import { monotonicMs, within } from '../../../platform/common/clock.js';
 import type { DnsProvider } from '../../provider.js';
 import { LONGEST_TIMER_MS } from '../http/rate-limiter.js';
 
@@ -30,10 +30,7 @@ export function serializePerZone(apply: DnsProvider['apply']): DnsProvider['appl
 
 /** Waits for the lists before this one, or until the deadline. */
 async function orDeadline(before: Promise<unknown>, deadline = Number.POSITIVE_INFINITY): Promise<void> {
-  const ms = deadline - performance.now();
-  if (ms >= LONGEST_TIMER_MS) return void (await before);
-  const stop = new AbortController();
-  const late = after(Math.max(0, ms), undefined, { signal: stop.signal }).catch(() => undefined);
-  await Promise.race([before, late]);
-  stop.abort();
+  const ms = deadline - monotonicMs();
+  if (ms >= LONGEST_TIMER_MS) await before;
+  else await within(before, Math.max(0, ms));
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { after, type Cancel, monotonicMs } from '../../../platform/common/clock.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from '../../provider.js';
 import { LONGEST_TIMER_MS } from '../http/rate-limiter.js';
 import { notTried } from '../records/outcomes.js';
@@ -14,8 +15,8 @@ interface Waiter {
   heldUntil(): number;
   /** runs `body` in the async context of the request that the change belongs to */
   inside: <T>(body: () => T) => T;
-  /** fires at the deadline while it waits */
-  timer?: NodeJS.Timeout;
+  /** cancels what the waiter does at its deadline */
+  cancelLeave?: Cancel;
   answer(outcome: Outcome): void;
   fail(error: unknown): void;
 }
@@ -52,8 +53,8 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
           if (line.includes(waiter)) line.splice(line.indexOf(waiter), 1);
           waiter.answer(notTried());
         };
-        const left = deadline - performance.now();
-        if (left < LONGEST_TIMER_MS) waiter.timer = setTimeout(leave, Math.max(0, left));
+        const left = deadline - monotonicMs();
+        if (left < LONGEST_TIMER_MS) waiter.cancelLeave = after(Math.max(0, left), leave);
         return;
       }
       const own = [waiter];
@@ -65,7 +66,7 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
 
 /** Takes those out of a line who go together. */
 function takeNext(line: Waiter[], most: number): Waiter[] {
-  const now = performance.now();
+  const now = monotonicMs();
   const isShort = ({ deadline }: Waiter) => deadline < now + SHORT_MS;
   const isAble = ({ deadline }: Waiter) => deadline >= now + LEAST_MS;
   const first = line.find(isAble);
@@ -79,7 +80,7 @@ function takeNext(line: Waiter[], most: number): Waiter[] {
 
 /** Sends the changes of those who have time for a call as one list; the others are answered at once. */
 async function inOneCall(apply: DnsProvider['apply'], zone: RemoteZone, waiters: readonly Waiter[]): Promise<void> {
-  for (const { timer } of waiters) clearTimeout(timer);
+  for (const { cancelLeave } of waiters) cancelLeave?.();
   const joining = withTime(waiters);
   for (const waiter of waiters) if (!joining.includes(waiter)) waiter.answer(notTried());
   const [first] = joining;
@@ -98,7 +99,7 @@ async function inOneCall(apply: DnsProvider['apply'], zone: RemoteZone, waiters:
 
 /** Those whose deadlines leave time for a call; where there are none, the first whose deadline has not passed. */
 function withTime(waiters: readonly Waiter[]): readonly Waiter[] {
-  const now = performance.now();
+  const now = monotonicMs();
   const able = waiters.filter(({ deadline }) => deadline >= now + LEAST_MS);
   return able.length ? able : waiters.filter(({ deadline }) => deadline > now).slice(0, 1);
 }

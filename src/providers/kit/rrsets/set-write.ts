@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { monotonicMs } from '../../../platform/common/clock.js';
 import { withoutDeadline } from '../../../platform/common/deadline.js';
 import type { Change, Outcome } from '../../provider.js';
 import { isUnclear, reading, Tries, timeIsOver, withinDeadline } from '../http/deadline-context.js';
@@ -98,7 +99,7 @@ async function putBack(
       results.set(keyText(set), 'same');
     }
   };
-  await withoutDeadline(() => withinDeadline(performance.now() + BACK_MS, back));
+  await withoutDeadline(() => withinDeadline(monotonicMs() + BACK_MS, back));
 }
 
 /** Writes one set. Where it may be tried again, it is read again: only what is as it was is written once more. */
