@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { now, within } from '../platform/common/clock.js';
+import { type Cancel, every, now, within } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
 import { say } from '../platform/common/words/field-text.js';
@@ -53,7 +53,7 @@ interface Live {
 @Injectable()
 export class ProviderConnections implements OnApplicationShutdown {
   private readonly live = new Map<number, Live>();
-  private looking: NodeJS.Timeout | undefined;
+  private stopLooking: Cancel | undefined;
   private readonly agent;
 
   constructor(
@@ -153,11 +153,11 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   /** Checks, while accounts are paused, whether another replica has ended a pause: requests may wait for that here. */
   private look(): void {
-    this.looking ??= setInterval(() => {
+    this.stopLooking ??= every(LOOK_MS, () => {
       const paused = [...this.live].filter(([, { pausedUntil }]) => pausedUntil !== null && pausedUntil > now());
       if (!paused.length) {
-        clearInterval(this.looking);
-        this.looking = undefined;
+        this.stopLooking?.();
+        this.stopLooking = undefined;
         return;
       }
       void this.accounts
@@ -166,7 +166,7 @@ export class ProviderConnections implements OnApplicationShutdown {
           for (const [id, live] of paused) this.follow(live, ends.get(id) ?? null);
         })
         .catch((error: Error) => this.logger.debug({ err: error.message }, 'pauses could not be looked at'));
-    }, LOOK_MS).unref();
+    });
   }
 
   /** A provider for credentials that are not stored (yet). @throws ProviderError for addresses that are not allowed */
@@ -242,7 +242,7 @@ export class ProviderConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.looking);
+    this.stopLooking?.();
     // calls under way are cut off: the next start asks the provider what came of them
     await within(this.agent.close(), STOP_WAIT_MS);
     await this.agent.destroy();

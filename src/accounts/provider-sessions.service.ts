@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { now, timeMs } from '../platform/common/clock.js';
+import { after, type Cancel, now, timeMs } from '../platform/common/clock.js';
 import { Logger } from '../platform/common/logger.js';
 import { SECRET_BOX } from '../platform/config/config.module.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
@@ -93,9 +93,9 @@ export class ProviderSessions implements SharedSessions {
 
   /** What the database says, or what takes its place when it fails or takes too long. */
   private async orElse<T>(ask: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
+    let cancel: Cancel | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS} ms`)), PATIENCE_MS);
+      cancel = after(PATIENCE_MS, () => reject(new Error(`no answer within ${PATIENCE_MS} ms`)));
     });
     try {
       return await Promise.race([ask(), late]);
@@ -103,7 +103,7 @@ export class ProviderSessions implements SharedSessions {
       this.logger.warn({ err: (error as Error).message }, 'sessions at providers are those of this process alone');
       return otherwise();
     } finally {
-      clearTimeout(timer);
+      cancel?.();
     }
   }
 }

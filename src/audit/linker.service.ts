@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { after, type Cancel } from '../platform/common/clock.js';
 import { withoutDeadline } from '../platform/common/deadline.js';
 import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
@@ -20,7 +21,7 @@ const PIECE = 200;
  */
 @Injectable()
 export class AuditLinker {
-  private timer: NodeJS.Timeout | undefined;
+  private cancelRun: Cancel | undefined;
   private running: Promise<void> = Promise.resolve();
   /** the next run, while it has not begun: it will find all that is committed now */
   private next: Promise<void> | undefined;
@@ -42,11 +43,15 @@ export class AuditLinker {
   wake(): void {
     if (this.stopped) return;
     // of no request: it links what others wrote meanwhile, too
-    this.timer ??= withoutDeadline(() =>
-      setTimeout(() => {
-        this.timer = undefined;
-        void this.linkIfPossible();
-      }, SOON_MS).unref(),
+    this.cancelRun ??= withoutDeadline(() =>
+      after(
+        SOON_MS,
+        () => {
+          this.cancelRun = undefined;
+          void this.linkIfPossible();
+        },
+        { idle: true },
+      ),
     );
   }
 
@@ -82,7 +87,7 @@ export class AuditLinker {
   /** Links once more; what is written later is linked by the next start. */
   stop(): Promise<void> {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.cancelRun?.();
     return this.link();
   }
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Caller } from '../access/access.js';
 import { networkOf } from '../platform/common/cidr.js';
-import { now } from '../platform/common/clock.js';
+import { after, type Cancel, now, wallMs } from '../platform/common/clock.js';
 import { Logger } from '../platform/common/logger.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
 import { noteOutcome } from './outcome.js';
@@ -35,7 +35,7 @@ export interface Pending {
 @Injectable()
 export class StrangersLog implements OnApplicationShutdown {
   private readonly windows = new Map<string, Window>();
-  private timer: NodeJS.Timeout | undefined;
+  private cancelSweep: Cancel | undefined;
 
   constructor(
     private readonly audit: AuditService,
@@ -45,7 +45,7 @@ export class StrangersLog implements OnApplicationShutdown {
   async append(caller: Caller, entry: AuditEntry): Promise<void> {
     const key = JSON.stringify([entry.action, entry.target?.name ?? '', networkOf(caller.ip)]);
     const open = this.windows.get(key);
-    if (open && open.until > Date.now()) {
+    if (open && open.until > wallMs()) {
       Object.assign(open, { count: open.count + 1, caller: { ...caller }, entry });
       noteOutcome(caller, entry.result ?? 'ok');
       return;
@@ -60,9 +60,9 @@ export class StrangersLog implements OnApplicationShutdown {
       await this.end(...oldest);
       return this.append(caller, entry);
     }
-    const fresh = { until: Date.now() + WINDOW_MS, count: 0, caller: { ...caller }, entry };
+    const fresh = { until: wallMs() + WINDOW_MS, count: 0, caller: { ...caller }, entry };
     this.windows.set(key, fresh);
-    this.timer ??= setTimeout(() => void this.sweep(), WINDOW_MS).unref();
+    this.cancelSweep ??= after(WINDOW_MS, () => void this.sweep(), { idle: true });
     try {
       await this.audit.append(caller, entry);
     } catch (error) {
@@ -79,13 +79,13 @@ export class StrangersLog implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearTimeout(this.timer);
+    this.cancelSweep?.();
     for (const [key, window] of [...this.windows]) await this.end(key, window);
   }
 
   private async sweep(): Promise<void> {
-    for (const [key, window] of [...this.windows]) if (window.until <= Date.now()) await this.end(key, window);
-    this.timer = this.windows.size ? setTimeout(() => void this.sweep(), WINDOW_MS).unref() : undefined;
+    for (const [key, window] of [...this.windows]) if (window.until <= wallMs()) await this.end(key, window);
+    this.cancelSweep = this.windows.size ? after(WINDOW_MS, () => void this.sweep(), { idle: true }) : undefined;
   }
 
   private async end(key: string, window: Window): Promise<void> {

@@ -5,6 +5,7 @@ import { type Actor, AuditService } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
 import { type OpenDomain, revisionTag } from '../domains/domain-policy.js';
 import { type SharedZone, SharedZones } from '../domains/shared-zones.service.js';
+import { monotonicMs } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
 import { say } from '../platform/common/words/field-text.js';
@@ -219,7 +220,7 @@ export class ChangeAttempts {
     const onHold = await this.heldBack(job, next, shared);
     if (onHold) return onHold;
     // the process was paused, or lost its database: somebody else may have the names by now
-    if (performance.now() >= held.heldUntil()) return null;
+    if (monotonicMs() >= held.heldUntil()) return null;
     // others are let in between its pieces; of one that is whole or nothing, nobody is
     const left = background && !resumed && !options.atomic;
     const first = left ? [] : next;

@@ -7,7 +7,7 @@ import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainStateRepository } from '../domains/domain-state.repository.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { SharedZones } from '../domains/shared-zones.service.js';
-import { now, within } from '../platform/common/clock.js';
+import { monotonicMs, now, within } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
@@ -105,7 +105,7 @@ export class CancelService implements OnModuleInit {
       );
     if (!force) return;
     // a provider that says nothing keeps no domain
-    const waitMs = Math.min(WAIT_MS, (requestDeadline().work - performance.now()) / 2);
+    const waitMs = Math.min(WAIT_MS, (requestDeadline().work - monotonicMs()) / 2);
     const settling = [...new Set(unfinished.map((set) => set.domain_id))].map((id) =>
       this.settle(id, waitMs).catch((error: Error) =>
         this.logger.info({ domain_id: id, err: error.message }, 'what was sent stays unclear'),

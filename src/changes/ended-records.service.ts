@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
 import type { StoredRecord } from '../cache/record-cache.js';
@@ -6,7 +5,7 @@ import { type EndedRecord, RecordEndsRepository } from '../cache/record-ends.rep
 import { judgeRecord, systemAccess } from '../domains/access-rights.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
-import { now, timeMs } from '../platform/common/clock.js';
+import { now, sleep, timeMs } from '../platform/common/clock.js';
 import { actingLater } from '../platform/common/deadline.js';
 import { AppError } from '../platform/common/errors.js';
 import { FairPool } from '../platform/common/fair-pool.js';
@@ -83,7 +82,7 @@ export class EndedRecords implements OnModuleInit {
       if (!this.database.open || this.installation.halted) return;
       this.more = false;
       for (const [domainId, list] of await this.found()) this.begin(domainId, list, signal);
-      const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const soon = sleep(EVERY_MS, { signal, idle: true });
       await Promise.race([Promise.all(this.going.values()), ...(this.going.size ? [soon] : [])]);
     } while ((this.going.size || this.more) && !signal.aborted);
   }

@@ -6,7 +6,7 @@ import { SuspiciousList } from '../cache/suspicious.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
-import { sleep, timeMs } from '../platform/common/clock.js';
+import { after, monotonicMs, sleep, timeMs } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
@@ -149,8 +149,8 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
         this.logger.error({ err, change_set: changeSet, domain: domain.name }, 'a list of changes was cut off'),
       )
       .finally(() => this.running.delete(done));
-    const timer = setTimeout(goAway, waitMs);
-    const end = await Promise.race([done, patience]).finally(() => clearTimeout(timer));
+    const cancel = after(waitMs, goAway);
+    const end = await Promise.race([done, patience]).finally(cancel);
     return end && !end.paused ? end : { ...first, results: null };
   }
 
@@ -204,7 +204,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       first: domain.id,
       more: new Set(),
       looked: false,
-      end: timeMs() + Math.min(LOCK_WAIT_MS, requestDeadline().work - performance.now()),
+      end: timeMs() + Math.min(LOCK_WAIT_MS, requestDeadline().work - monotonicMs()),
       truth: sets.length ? new Truth(sets, job.resumes !== null) : null,
       replaces: connection.definition.capabilities.replaces,
       stopping: () => this.stopping,
@@ -275,7 +275,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const last = at > end ? timeMs() + PROOF_MS : at;
     do {
       if (this.stopping) break;
-      const left = requestDeadline().work - performance.now();
+      const left = requestDeadline().work - monotonicMs();
       if (left <= 0) throw errors.overdue();
       await sleep(Math.max(1, Math.min(last + 1 - timeMs(), TICK_MS, left)));
       if (!(await this.inDoubt.isAt(ids, replaces === 'zone' ? null : hosts))) return;

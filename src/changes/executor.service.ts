@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { monotonicMs } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import type { AppError } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
@@ -42,7 +43,7 @@ export class ChangeExecutor {
     const zone = { id: domain.remote_id, name: domain.name };
     const { atomic } = options;
     const { heldUntil } = run.held;
-    const end = performance.now() + (background && !run.pauses ? LONG_LIST_MS : LIST_MS);
+    const end = monotonicMs() + (background && !run.pauses ? LONG_LIST_MS : LIST_MS);
     const { work, isOver } = requestDeadline();
     const bounds = { deadline: isOver ? 0 : Math.min(end, work), heldUntil, atomic, only: run.only };
     let ended: { inDoubt: boolean; paused: boolean };

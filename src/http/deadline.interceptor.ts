@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { NextFunction, Request, Response } from 'express';
 import { Observable } from 'rxjs';
 import { FAILS } from '../access/access.js';
-import { timeMs } from '../platform/common/clock.js';
+import { after, type Cancel, monotonicMs, timeMs } from '../platform/common/clock.js';
 import { Deadline, LEAST_MS, requestDeadline, underDeadline } from '../platform/common/deadline.js';
 import { SOON_S } from '../platform/common/errors.js';
 import { type ErrorKind } from '../platform/common/words/codes.js';
@@ -37,8 +37,7 @@ export class DeadlineInterceptor implements NestInterceptor {
 const inTime = <T>(work: Observable<T>, deadline: Deadline, reading: boolean): Observable<T> =>
   new Observable((waiting) => {
     const fail = (error: unknown) => {
-      const late =
-        performance.now() >= deadline.work - LEAST_MS && error instanceof OutboundError && error.data.retryable;
+      const late = monotonicMs() >= deadline.work - LEAST_MS && error instanceof OutboundError && error.data.retryable;
       waiting.error(late && !error.data.retry_at ? error.retryAt(timeMs() + SOON_S * 1000) : error);
     };
     const end = () => {
@@ -47,16 +46,16 @@ const inTime = <T>(work: Observable<T>, deadline: Deadline, reading: boolean): O
       deadline.isOver = !reading;
       fail(new OutboundError('unavailable', OVERDUE, !reading));
     };
-    let timer: NodeJS.Timeout | undefined;
+    let cancel: Cancel | undefined;
     const arm = () => {
-      clearTimeout(timer);
-      timer = setTimeout(end, deadline.answer - performance.now());
+      cancel?.();
+      cancel = after(deadline.answer - monotonicMs(), end);
     };
     arm();
     deadline.moved = arm;
     waiting.add(() => {
       deadline.moved = () => undefined;
-      clearTimeout(timer);
+      cancel?.();
     });
     waiting.add(work.subscribe({ next: (one) => waiting.next(one), error: fail, complete: () => waiting.complete() }));
   });

@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { Response } from 'express';
 import { mergeMap, type Observable, of } from 'rxjs';
 import type { ZoneRequest } from '../access/access.js';
-import { sleep } from '../platform/common/clock.js';
+import { monotonicMs, sleep } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { AppError } from '../platform/common/errors.js';
 import { CODES } from '../platform/common/words/codes.js';
@@ -50,7 +50,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return await this.answers.begin(request);
       } catch (error) {
         const isRunning = error instanceof AppError && error.code === CODES.running.code;
-        if (!isForeign() || !isRunning || performance.now() + TICK_MS > requestDeadline().work) throw error;
+        if (!isForeign() || !isRunning || monotonicMs() + TICK_MS > requestDeadline().work) throw error;
       }
       await sleep(TICK_MS);
     }

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Principal, ZoneRequest } from '../access/access.js';
 import { outcomeOf } from '../audit/outcome.js';
-import { now, timeMs } from '../platform/common/clock.js';
+import { type Cancel, every, now, timeMs } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { type AppError, errors } from '../platform/common/errors.js';
 import { sha256 } from '../platform/common/hash.js';
@@ -69,7 +69,7 @@ interface Kept {
 interface Claim extends Key {
   owner: string;
   deadline: { wrote: boolean };
-  timer: NodeJS.Timeout;
+  stopRenewal: Cancel;
 }
 
 /** An answer that is given again. */
@@ -256,14 +256,14 @@ export class KeptAnswers {
       ...key,
       owner,
       deadline: requestDeadline(),
-      timer: setInterval(renew, RENEW_MS).unref(),
+      stopRenewal: every(RENEW_MS, renew),
     });
     return true;
   }
 
-  private async ending(request: ZoneRequest, { owner, timer }: Claim, end: () => Promise<void>): Promise<void> {
+  private async ending(request: ZoneRequest, { owner, stopRenewal }: Claim, end: () => Promise<void>): Promise<void> {
     this.claims.delete(request);
-    clearInterval(timer);
+    stopRenewal();
     try {
       await end();
     } catch (err) {

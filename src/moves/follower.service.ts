@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { hasScope } from '../access/access.js';
 import { AccountsService } from '../accounts/accounts.service.js';
@@ -8,7 +7,7 @@ import { RecordSyncService } from '../changes/in-doubt/record-sync.service.js';
 import { systemAccess } from '../domains/access-rights.js';
 import { DomainPolicy } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
-import { now } from '../platform/common/clock.js';
+import { now, sleep } from '../platform/common/clock.js';
 import { actingLater } from '../platform/common/deadline.js';
 import { AppError } from '../platform/common/errors.js';
 import { FairPool } from '../platform/common/fair-pool.js';
@@ -92,7 +91,7 @@ export class MoveFollower implements OnModuleInit {
     const due = await this.moves.due(now());
     const passes = due.filter(({ domain_id }) => !this.going.has(domain_id)).map((move) => this.soon(move, signal));
     // one that takes long goes on behind the look
-    const patience = pause(EVERY_MS, undefined, { ref: false, ...(signal && { signal }) }).catch(() => undefined);
+    const patience = sleep(EVERY_MS, { signal, idle: true });
     await Promise.race([Promise.all(passes), patience]);
   }
 

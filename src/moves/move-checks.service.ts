@@ -11,6 +11,7 @@ import {
 } from '../monitoring/delegation/finder.service.js';
 import { type Look, Looks } from '../monitoring/delegation/looks.service.js';
 import { NameServers } from '../monitoring/delegation/name-servers.service.js';
+import { timeoutSignal } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { SURVEY } from '../platform/dns-client/effort.js';
 import { isOfProvider } from './carry-over.js';
@@ -50,7 +51,7 @@ export class MoveChecks {
 
   private async ask(move: MoveRow): Promise<MoveCheck[]> {
     const { domain, other } = await this.service.sides(move);
-    const over = AbortSignal.timeout(LIMIT_MS);
+    const over = timeoutSignal(LIMIT_MS);
     const look = await this.looks.begin(domain, SURVEY, over);
     try {
       const [now, of, others] = await Promise.all([

@@ -12,7 +12,7 @@ import { DomainsRepository } from '../domains/domains.repository.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
 import { Notices } from '../notifications/notices.service.js';
-import { now } from '../platform/common/clock.js';
+import { monotonicMs, now } from '../platform/common/clock.js';
 import { requestDeadline } from '../platform/common/deadline.js';
 import { errors } from '../platform/common/errors.js';
 import { Logger } from '../platform/common/logger.js';
@@ -71,7 +71,7 @@ export class MoveSteps {
         const other = { ...(await this.domains.reload(target.id)), access: target.access };
         const how = { door: 'job' as const, comment: COMMENT, atomic: false };
         const connection = await this.facts.connection(other);
-        const wait = Math.max(0, Math.min(WAIT_MS, requestDeadline().work - performance.now()) / 2);
+        const wait = Math.max(0, Math.min(WAIT_MS, requestDeadline().work - monotonicMs()) / 2);
         const { changeSet, results } = await this.engine.list(me, other, edits, how, wait, connection);
         if (!results) throw errors.conflict('move_goes_on', { change_set: changeSet });
         const wrong = results.flatMap((result) => (result.ok ? [] : result.error.message));

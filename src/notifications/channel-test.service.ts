@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
-import { now } from '../platform/common/clock.js';
+import { monotonicMs, now } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
@@ -54,8 +54,8 @@ export class ChannelTest {
     const smtp = await this.settings.smtp();
     if (!smtp.host || !smtp.from) throw new MailError('The settings name no mail server, or no sender', false);
     const mail = renderMail('test', language, { time: now() }, site, timezone);
-    const end = performance.now() + LIMIT_MS;
+    const end = monotonicMs() + LIMIT_MS;
     for (const to of channel.config.to as string[])
-      await deliver(smtp, this.config.outboundDeny, { to, mail }, Math.max(1, Math.ceil(end - performance.now())));
+      await deliver(smtp, this.config.outboundDeny, { to, mail }, Math.max(1, Math.ceil(end - monotonicMs())));
   }
 }

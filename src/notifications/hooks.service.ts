@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { timeMs } from '../platform/common/clock.js';
+import { timeMs, timeoutSignal } from '../platform/common/clock.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG } from '../platform/config/config.module.js';
 import { outboundAgent, request } from '../platform/outbound/agent.js';
@@ -53,7 +53,7 @@ export class Hooks implements OnApplicationShutdown {
     let text: string;
     try {
       assertUrlAllowed(url, outboundDeny, outboundAllow);
-      const signal = AbortSignal.timeout(limitMs);
+      const signal = timeoutSignal(limitMs);
       answer = await request(url, { method: 'POST', headers, body, signal, dispatcher: this.agent });
       // a truncated body does not matter where the status says enough
       text = await readBody(answer.body, MAX_BODY_MIB).then(String, () => '');

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { now, sleep, timeMs } from '../platform/common/clock.js';
+import { type Cancel, every, now, sleep, timeMs } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { sha256 } from '../platform/common/hash.js';
 import { Logger } from '../platform/common/logger.js';
@@ -48,7 +48,7 @@ const KEEP_MS = 30 * 24 * HOUR;
 export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   private readonly pool = new FairPool('mails');
   private readonly workers = new Set<Promise<void>>();
-  private timer: NodeJS.Timeout | undefined;
+  private stopWaking: Cancel | undefined;
   private stopped = false;
 
   constructor(
@@ -67,8 +67,8 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   onModuleInit(): void {
     this.events.on('mail.queued', () => this.wake());
     this.events.on('database.opened', () => {
-      if (this.timer || this.stopped) return;
-      this.timer = setInterval(() => this.wake(), TICK_MS).unref();
+      if (this.stopWaking || this.stopped) return;
+      this.stopWaking = every(TICK_MS, () => this.wake());
     });
     this.jobs.schedule('mails.tidy', HOUR, () => this.tidy());
   }
@@ -76,7 +76,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   /** Runs before the database is closed: the outcome of a mail that was sent must be stored. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopped = true;
-    clearInterval(this.timer);
+    this.stopWaking?.();
     if (this.workers.size) await Promise.race([Promise.all(this.workers), sleep(STOP_MS)]);
   }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Cidr } from '../platform/common/cidr.js';
+import { timeoutSignal } from '../platform/common/clock.js';
 import { resolveAllowed } from '../platform/outbound/guard.js';
 import { OutboundError } from '../platform/outbound/outbound-error.js';
 import { isEmail } from '../settings/checks.js';
@@ -42,7 +43,7 @@ export async function deliver(
   const server = `${smtp.host}:${smtp.port}`;
   if (!isEmail(to)) throw new MailError('The recipient is no mail address', true);
   if (smtp.username && !smtp.password) throw new MailError('A password is needed for the user name', false);
-  const signal = AbortSignal.timeout(limitMs);
+  const signal = timeoutSignal(limitMs);
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(new MailError(`${server} was not found in time`, false)));
   });

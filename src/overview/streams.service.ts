@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Principal, Role, signedIn, type ZoneRequest } from '../access/access.js';
 import { type Proof, proofOf, Tickets } from '../auth/guard/tickets.service.js';
-import { timeMs } from '../platform/common/clock.js';
+import { after, type Cancel, every, timeMs } from '../platform/common/clock.js';
 import { AppError, errors } from '../platform/common/errors.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { Logger } from '../platform/common/logger.js';
@@ -55,7 +55,7 @@ export class Streams implements OnModuleDestroy {
   private awake: (() => void) | null = null;
   /** there may be new events since the last look began */
   private woken = false;
-  private heart: NodeJS.Timeout | undefined;
+  private stopHeart: Cancel | undefined;
 
   constructor(
     private readonly events: EventLog,
@@ -98,7 +98,7 @@ export class Streams implements OnModuleDestroy {
     const stream: Stream = { response, from: lastEventId, ...this.credentialOf(request) };
     this.joining.push(stream);
     response.once('close', () => this.forget(stream));
-    this.heart ??= setInterval(() => this.beat(), HEARTBEAT_MS).unref();
+    this.stopHeart ??= every(HEARTBEAT_MS, () => this.beat());
     this.wake.listen();
     this.nudge();
     if (!this.looping) void this.loop();
@@ -107,7 +107,7 @@ export class Streams implements OnModuleDestroy {
   /** Before the server waits for its requests: a stream would never end. */
   onModuleDestroy(): void {
     this.stopping = true;
-    clearInterval(this.heart);
+    this.stopHeart?.();
     for (const stream of [...this.joined, ...this.joining]) this.end(stream);
     this.nudge();
   }
@@ -147,9 +147,9 @@ export class Streams implements OnModuleDestroy {
 
   private async pause(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS);
+      const cancel = after(LOOK_MS, resolve);
       this.awake = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
     });
@@ -251,8 +251,8 @@ export class Streams implements OnModuleDestroy {
     this.joined.delete(stream);
     this.joining = this.joining.filter((other) => other !== stream);
     if (this.size) return;
-    clearInterval(this.heart);
-    this.heart = undefined;
+    this.stopHeart?.();
+    this.stopHeart = undefined;
   }
 }
 

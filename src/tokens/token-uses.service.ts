@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { networkOf } from '../platform/common/cidr.js';
-import { now } from '../platform/common/clock.js';
+import { after, type Cancel, now } from '../platform/common/clock.js';
 import { Logger } from '../platform/common/logger.js';
 import { isDuplicate } from '../platform/database/db.js';
 import { Jobs } from '../platform/jobs/jobs.js';
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 @Injectable()
 export class TokenUses implements OnModuleInit, OnApplicationShutdown {
   private counts = new Map<string, Counted>();
-  private timer: NodeJS.Timeout | undefined;
+  private cancelFlush: Cancel | undefined;
 
   constructor(
     private readonly uses: TokenUsesRepository,
@@ -39,7 +39,7 @@ export class TokenUses implements OnModuleInit, OnApplicationShutdown {
     const known = this.counts.get(key);
     if (known) known.hits += 1;
     else this.counts.set(key, { token_id: tokenId, day, network, hits: 1 });
-    this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+    this.cancelFlush ??= after(FLUSH_MS, () => void this.flush(), { idle: true });
   }
 
   /** The newest day first. */
@@ -53,8 +53,8 @@ export class TokenUses implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async flush(): Promise<void> {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    this.cancelFlush?.();
+    this.cancelFlush = undefined;
     const taken = [...this.counts.values()];
     this.counts = new Map();
     try {

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, type AuditEntry, AuditService } from '../audit/audit.service.js';
-import { now, sleep, within } from '../platform/common/clock.js';
+import { after, type Cancel, now, sleep, within } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { Logger } from '../platform/common/logger.js';
 import { same } from '../platform/common/read-only.js';
@@ -97,14 +96,14 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
    */
   answered<T>(work: (failed: (error: unknown) => void) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      let patience: NodeJS.Timeout | undefined;
+      let cancel: Cancel | undefined;
       const failed = (error: unknown) => {
-        patience = setTimeout(() => reject(error), UNDO_MS);
+        cancel = after(UNDO_MS, () => reject(error));
       };
       const ended = work(failed)
         .then(resolve, reject)
         .finally(() => {
-          clearTimeout(patience);
+          cancel?.();
           this.running.delete(ended);
         });
       this.running.add(ended);
@@ -117,7 +116,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       await this.begin(await this.repository.unsettled(), signal);
       // what is cut off meanwhile does not wait for one that hangs
       if (!this.going.size || !signal) return;
-      const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const soon = sleep(EVERY_MS, { signal, idle: true });
       await Promise.race([Promise.all(this.going.values()), soon]);
     } while (this.going.size && !signal.aborted);
   }

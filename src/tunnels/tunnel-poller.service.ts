@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { HeldNames, hostsWithin } from '../changes/gate/held-names.js';
-import { within } from '../platform/common/clock.js';
+import { timeoutSignal, within } from '../platform/common/clock.js';
 import { FairPool } from '../platform/common/fair-pool.js';
 import { Logger } from '../platform/common/logger.js';
 import { same } from '../platform/common/read-only.js';
@@ -63,7 +63,7 @@ export class TunnelPoller implements OnModuleInit {
       owners.set(key, [...(owners.get(key) ?? []), row]);
     }
     const users = await this.accounts.owners();
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    const enough = AbortSignal.any([signal, timeoutSignal(PIECE_MS)]);
     await Promise.all(
       [...owners.values()].map(async (rows) => {
         const [{ account_id }] = rows as [TunnelRow];

@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import bcrypt from 'bcrypt';
 import type { Caller } from '../access/access.js';
 import { networkOf } from '../platform/common/cidr.js';
+import { after, type Cancel } from '../platform/common/clock.js';
 import { FairPool, type Owner } from '../platform/common/fair-pool.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import type { Question } from './password-rater.js';
@@ -109,15 +110,16 @@ interface Rater {
   failure?: Error;
 }
 let rater: Rater | undefined;
-let unused: NodeJS.Timeout | undefined;
+let cancelEnd: Cancel | undefined;
 
 /** The first one who sets a password starts it. */
 function started(): Rater {
-  unused ??= setTimeout(() => {
+  const end = () => {
     void rater?.thread.terminate();
-    [rater, unused] = [undefined, undefined];
-  }, KEPT_MS).unref();
-  unused.refresh();
+    rater = undefined;
+  };
+  cancelEnd?.();
+  cancelEnd = after(KEPT_MS, end, { idle: true });
   if (rater) return rater;
   const one: Rater = { thread: new Worker(new URL('password-rater.js', import.meta.url), { execArgv: [] }) };
   one.thread.unref();

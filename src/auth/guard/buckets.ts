@@ -1,3 +1,4 @@
+import { monotonicMs } from '../../platform/common/clock.js';
 import type { RedisLink } from '../../platform/redis/redis-link.js';
 
 /** How fast a bucket empties, and what it holds. */
@@ -73,7 +74,7 @@ export class Buckets {
   }
 
   private here(key: string, cost: number, { perSecond, burst, most }: Size): Filled {
-    const now = performance.now();
+    const now = monotonicMs();
     this.tidy(now);
     const known = this.kept.get(key) ?? { used: 0, at: now };
     const left = Math.max(0, known.used - ((now - known.at) / 1000) * perSecond);

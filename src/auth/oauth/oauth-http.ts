@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { CustomFetch } from 'openid-client';
 import { type Cidr, inCidrs, parseCidr } from '../../platform/common/cidr.js';
+import { timeoutSignal } from '../../platform/common/clock.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { outboundAgent, request } from '../../platform/outbound/agent.js';
@@ -48,7 +49,7 @@ export class OauthHttp implements OnApplicationShutdown {
         method: method as 'GET' | 'POST',
         headers,
         body: body ? String(body) : null,
-        signal: AbortSignal.timeout(this.config.providerTimeoutMs),
+        signal: timeoutSignal(this.config.providerTimeoutMs),
         dispatcher: this.agent,
       });
       const content = await readBody(answer.body, MAX_BODY_MIB);

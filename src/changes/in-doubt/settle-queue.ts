@@ -1,4 +1,4 @@
-import { timeMs } from '../../platform/common/clock.js';
+import { after, type Cancel, timeMs } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import type { Logger } from '../../platform/common/logger.js';
 
@@ -35,7 +35,7 @@ export class SettleQueue {
   private readonly busy = new Map<number, boolean>();
   private readonly domains = new Map<number, Pause>();
   private readonly accounts = new Map<number, Pause>();
-  private timer: NodeJS.Timeout | undefined;
+  private cancelWake: Cancel | undefined;
   private wakesAt = Number.POSITIVE_INFINITY;
   private stopped = false;
 
@@ -76,7 +76,7 @@ export class SettleQueue {
   /** Begins nothing more. */
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
+    this.cancelWake?.();
   }
 
   private isPaused(id: number, accountId: number): boolean {
@@ -107,13 +107,13 @@ export class SettleQueue {
 
   private wakeAt(time: number): void {
     if (this.stopped || time >= this.wakesAt) return;
-    clearTimeout(this.timer);
+    this.cancelWake?.();
     this.wakesAt = time;
     const run = () => {
       this.wakesAt = Number.POSITIVE_INFINITY;
       this.wake();
     };
-    this.timer = setTimeout(run, Math.max(0, time - timeMs())).unref();
+    this.cancelWake = after(Math.max(0, time - timeMs()), run, { idle: true });
   }
 
   /** What has nothing to settle any more takes no memory. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { networkOf } from '../../platform/common/cidr.js';
+import { after } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { Logger } from '../../platform/common/logger.js';
 import { StartRefused } from '../../platform/common/start-refused.js';
@@ -78,8 +79,8 @@ export class DnsListener implements OnApplicationBootstrap, BeforeApplicationShu
     if (!this.tcp) return;
     this.isStopping = true;
     this.tcp.close();
-    const timer = setTimeout(() => this.close(), ENDING_MS);
-    await Promise.race([messages.onIdle(), once(this.tcp, 'close')]).finally(() => clearTimeout(timer));
+    const cancel = after(ENDING_MS, () => this.close());
+    await Promise.race([messages.onIdle(), once(this.tcp, 'close')]).finally(cancel);
     this.close();
   }
 
@@ -155,14 +156,14 @@ export class DnsListener implements OnApplicationBootstrap, BeforeApplicationShu
 /** Waits until a client has read what was written. @throws when it is gone, or reads nothing */
 async function drained(socket: Socket): Promise<void> {
   const ending = new AbortController();
-  const timer = setTimeout(() => socket.destroy(new TooLate('the client reads nothing')), IDLE_MS);
+  const cancel = after(IDLE_MS, () => socket.destroy(new TooLate('the client reads nothing')));
   try {
     await Promise.race([
       once(socket, 'drain', { signal: ending.signal }),
       once(socket, 'close', { signal: ending.signal }),
     ]);
   } finally {
-    clearTimeout(timer);
+    cancel();
     ending.abort();
   }
 }

@@ -6,7 +6,7 @@ import { Admission } from '../../auth/guard/admission.service.js';
 import { fullName, namesAbove } from '../../dns/names.js';
 import { RCODE, type WireRecord } from '../../dns/wire.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
-import { timeMs } from '../../platform/common/clock.js';
+import { after, type Cancel, timeMs } from '../../platform/common/clock.js';
 import { Deadline, underDeadline } from '../../platform/common/deadline.js';
 import { downloads } from '../../platform/common/downloads.js';
 import { AppError, errors } from '../../platform/common/errors.js';
@@ -156,17 +156,17 @@ export class Rfc2136Service implements Backend {
   /** Ends what takes too long as a request by HTTP ends; what goes on then goes on under its locks. */
   private async within(work: () => Promise<void>): Promise<void> {
     const deadline = new Deadline(this.config.requestDeadlineMs);
-    let timer: NodeJS.Timeout | undefined;
+    let cancel: Cancel | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      cancel = after(this.config.requestDeadlineMs, () => {
         deadline.isOver = true;
         reject(new DnsFault(RCODE.SERVFAIL, LATE, EDE.NO_REACHABLE_AUTHORITY));
-      }, this.config.requestDeadlineMs);
+      });
     });
     const done = underDeadline(deadline, work);
     done.catch(() => undefined);
     await Promise.race([done, late]).finally(() => {
-      clearTimeout(timer);
+      cancel?.();
       deadline.lift();
     });
   }

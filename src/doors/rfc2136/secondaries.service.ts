@@ -6,7 +6,7 @@ import { bareName } from '../../dns/names.js';
 import { sign, TsigVerifier } from '../../dns/tsig.js';
 import { decode, encode, type Message, OPCODE, RCODE, TYPE, type WireRecord } from '../../dns/wire.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
-import { timeMs } from '../../platform/common/clock.js';
+import { after, type Cancel, timeMs } from '../../platform/common/clock.js';
 import { AppError } from '../../platform/common/errors.js';
 import { Logger } from '../../platform/common/logger.js';
 import type { Config } from '../../platform/config/config.js';
@@ -41,7 +41,7 @@ interface Payload {
 @Injectable()
 export class Secondaries implements OnModuleInit, BeforeApplicationShutdown {
   /** the domains that have just changed */
-  private readonly changed = new Map<number, NodeJS.Timeout>();
+  private readonly changed = new Map<number, Cancel>();
 
   constructor(
     private readonly admission: Admission,
@@ -69,11 +69,14 @@ export class Secondaries implements OnModuleInit, BeforeApplicationShutdown {
 
   private soon(domainId: number): void {
     if (this.changed.has(domainId)) return;
-    this.changed.set(domainId, setTimeout(() => void this.queue(domainId), QUIET_MS).unref());
+    this.changed.set(
+      domainId,
+      after(QUIET_MS, () => void this.queue(domainId), { idle: true }),
+    );
   }
 
   private async queue(domainId: number): Promise<void> {
-    clearTimeout(this.changed.get(domainId));
+    this.changed.get(domainId)?.();
     this.changed.delete(domainId);
     try {
       await this.tellAll(domainId);

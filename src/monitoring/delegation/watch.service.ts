@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { now } from '../../platform/common/clock.js';
+import { now, timeoutSignal } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { Logger } from '../../platform/common/logger.js';
 import { SURVEY } from '../../platform/dns-client/effort.js';
@@ -37,7 +37,7 @@ export class DelegationWatch implements OnModuleInit {
 
   /** Checks all that are due. */
   async look(signal: AbortSignal): Promise<void> {
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    const enough = AbortSignal.any([signal, timeoutSignal(PIECE_MS)]);
     const looks: Promise<void>[] = [];
     for (let after = 0; ; ) {
       const due = await this.known.due(PIECE, now(-NEW_MS), after);

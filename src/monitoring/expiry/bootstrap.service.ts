@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
+import { timeoutSignal } from '../../platform/common/clock.js';
 import { Logger } from '../../platform/common/logger.js';
 import { writeSecretFile } from '../../platform/config/choice-file.js';
 import type { Config } from '../../platform/config/config.js';
@@ -92,7 +93,7 @@ export class Bootstrap {
       if (copy?.etag) headers['if-none-match'] = copy.etag;
       if (copy?.lastModified) headers['if-modified-since'] = copy.lastModified;
       // several callers may wait for the list: a signal of one of them must not end it
-      const answer = await this.http.get(url, headers, AbortSignal.timeout(LIMIT_MS));
+      const answer = await this.http.get(url, headers, timeoutSignal(LIMIT_MS));
       if (copy && answer.status === 304) this.copy = { ...copy, until: untilOf(answer) };
       else if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
       else {

@@ -1,4 +1,5 @@
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { after } from '../../platform/common/clock.js';
 import { storable } from '../../platform/outbound/outbound-error.js';
 import { tlsTo } from '../../platform/outbound/sockets.js';
 
@@ -20,11 +21,11 @@ export function certificateOf(host: string, address: string, port: number): Prom
   return new Promise((resolve, reject) => {
     const socket = tlsTo(address, port, { servername: host, rejectUnauthorized: false });
     const fail = (error: Error) => {
-      clearTimeout(timer);
+      cancel();
       socket.destroy();
       reject(error);
     };
-    const timer = setTimeout(() => fail(new Error('it takes too long')), LIMIT_MS);
+    const cancel = after(LIMIT_MS, () => fail(new Error('it takes too long')));
     socket.on('error', fail);
     socket.once('close', () => fail(new Error('the connection was closed')));
     socket.once('secureConnect', () => {
@@ -33,7 +34,7 @@ export function certificateOf(host: string, address: string, port: number): Prom
       if (!from || !to) return fail(new Error('it shows no certificate'));
       const why = socket.authorizationError as unknown as string | Error | null;
       const wrong = why ? String((why as { code?: string }).code ?? why) : checkServerIdentity(host, peer)?.message;
-      clearTimeout(timer);
+      cancel();
       resolve({
         valid_from: new Date(from).toISOString(),
         valid_to: new Date(to).toISOString(),

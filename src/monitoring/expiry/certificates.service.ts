@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { relativeName } from '../../dns/names.js';
 import { type DomainAccess, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { now } from '../../platform/common/clock.js';
+import { now, timeoutSignal } from '../../platform/common/clock.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { Logger } from '../../platform/common/logger.js';
 import type { PageQuery } from '../../platform/common/paging.dto.js';
@@ -81,7 +81,7 @@ export class Certificates implements OnModuleInit {
   /** Looks at the hosts that are due. */
   async tick(signal: AbortSignal): Promise<void> {
     await this.repository.removeUnwatched();
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    const enough = AbortSignal.any([signal, timeoutSignal(PIECE_MS)]);
     await Promise.all(
       (await this.due()).map((host) =>
         this.pool

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { timeoutSignal } from '../../platform/common/clock.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { outboundAgent, request } from '../../platform/outbound/agent.js';
@@ -86,7 +87,7 @@ export class RdapHttp implements OnApplicationShutdown {
     try {
       const answer = await request(url, {
         headers: { ...headers, 'user-agent': 'zoneward' },
-        signal: AbortSignal.any([patience, AbortSignal.timeout(LIMIT_MS)]),
+        signal: AbortSignal.any([patience, timeoutSignal(LIMIT_MS)]),
         dispatcher: this.agent,
       });
       const { location } = answer.headers;

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainEndsRepository, type Watched } from '../../domains/domain-ends.repository.js';
-import { now } from '../../platform/common/clock.js';
+import { now, timeoutSignal } from '../../platform/common/clock.js';
 import { FairPool, type Owner } from '../../platform/common/fair-pool.js';
 import { Logger } from '../../platform/common/logger.js';
 import type { Config } from '../../platform/config/config.js';
@@ -143,7 +143,7 @@ export class RegistrationWatch implements OnModuleInit {
     signal: AbortSignal,
   ): Promise<void> {
     const shares = sharesOf(lines.map(({ tld }) => tld));
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    const enough = AbortSignal.any([signal, timeoutSignal(PIECE_MS)]);
     // other names of a registry that does not answer stay due: questions about them would fail as well
     const silent = new Set<string>();
     const one = async (tld: string, row: RegistrationRow) => {

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainEndsRepository, type Watched } from '../../domains/domain-ends.repository.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
 import { assertPublic } from '../../domains/zone-identity.js';
-import { now, timeMs } from '../../platform/common/clock.js';
+import { now, timeMs, timeoutSignal } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { Logger } from '../../platform/common/logger.js';
@@ -96,7 +96,7 @@ export class Registrations implements OnModuleInit {
   /** @throws OutboundError when the answer takes too long */
   private async answerInTime(row: RegistrationRow, zones: readonly Watched[], userId: number): Promise<Outcome> {
     const { name } = row;
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = timeoutSignal(PATIENCE_MS);
     const late = new Promise<never>((_, reject) => {
       signal.onabort = () => reject(signal.reason);
     });

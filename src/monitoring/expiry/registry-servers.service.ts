@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { now, timeMs } from '../../platform/common/clock.js';
+import { now, sleep, timeMs } from '../../platform/common/clock.js';
 import { storable } from '../../platform/outbound/outbound-error.js';
 import { MAX_WAIT_MS, RegistrySilence } from './answers.js';
 import { RegistryServersRepository, type ServerState } from './registry-servers.repository.js';
@@ -35,7 +34,7 @@ export class RegistryServers {
       if (row?.state && wait > 0)
         throw new RegistrySilence(row.state, `${row.reason}; asked again from ${row.next_at} on`, wait);
       // the loop's first line sees that the wait was aborted
-      if (wait > 0) await pause(wait, undefined, { signal }).catch(() => undefined);
+      if (wait > 0) await sleep(wait, { signal });
       else if (await this.take(server, row?.next_at)) return;
     }
   }

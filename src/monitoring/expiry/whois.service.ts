@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { timeoutSignal } from '../../platform/common/clock.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { resolveAllowed } from '../../platform/outbound/guard.js';
@@ -95,7 +96,7 @@ function lineTo(host: string, port: number, line: string, patience: AbortSignal)
       socket.destroy();
       reject(error);
     };
-    const signal = AbortSignal.any([patience, AbortSignal.timeout(LIMIT_MS)]);
+    const signal = AbortSignal.any([patience, timeoutSignal(LIMIT_MS)]);
     const late = () => end(new Error('it takes too long'));
     if (signal.aborted) late();
     signal.addEventListener('abort', late);

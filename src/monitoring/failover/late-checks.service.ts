@@ -1,6 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { now } from '../../platform/common/clock.js';
+import { monotonicMs, now } from '../../platform/common/clock.js';
 import { lateAfter } from '../../platform/jobs/job-state.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { type Checked, FailoverRulesRepository } from './failover-rules.repository.js';
@@ -12,7 +11,7 @@ const KEEP_MS = 2000;
 @Injectable()
 export class LateChecks implements OnModuleInit {
   private late: Promise<Checked[]> = Promise.resolve([]);
-  /** in ms of `performance.now()` */
+  /** in ms of `monotonicMs()` */
   private keptUntil = 0;
 
   constructor(
@@ -34,8 +33,8 @@ export class LateChecks implements OnModuleInit {
   }
 
   private all(): Promise<Checked[]> {
-    if (this.keptUntil < performance.now()) {
-      this.keptUntil = performance.now() + KEEP_MS;
+    if (this.keptUntil < monotonicMs()) {
+      this.keptUntil = monotonicMs() + KEEP_MS;
       this.late = this.rules.lastChecks().then((all) => all.filter(isLate));
       this.late.catch(() => {
         this.keptUntil = 0;

@@ -1,6 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
-import { now } from '../../platform/common/clock.js';
+import { monotonicMs, now } from '../../platform/common/clock.js';
 import { actingLater } from '../../platform/common/deadline.js';
 import { AppError } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
@@ -21,7 +20,7 @@ const MAX_RETRY_MS = 300_000;
 export interface Switchable {
   rule: FollowedRule;
   switching: boolean;
-  /** tries in a row that failed, and when the next one may begin, in ms of `performance.now()` */
+  /** tries in a row that failed, and when the next one may begin, in ms of `monotonicMs()` */
   failures: number;
   retryAt: number;
   /** it was reported that the rule switches too often */
@@ -83,7 +82,7 @@ export class SwitchQueue {
       one.isLimitReported = false;
       return;
     }
-    if (rule.hold || one.switching || one.retryAt > performance.now() || inMaintenance(config, now())) return;
+    if (rule.hold || one.switching || one.retryAt > monotonicMs() || inMaintenance(config, now())) return;
     const until = isReturn(served, rule.checks) && limitedUntil(rule.recent, config.max_switches_per_hour);
     if (until) {
       this.reportLimit(one, until);
@@ -147,7 +146,7 @@ export class SwitchQueue {
     }
     this.rulesChanged();
     if (outcome instanceof Stale) return;
-    one.retryAt = performance.now() + Math.min(RETRY_MS * 2 ** one.failures, MAX_RETRY_MS);
+    one.retryAt = monotonicMs() + Math.min(RETRY_MS * 2 ** one.failures, MAX_RETRY_MS);
     one.failures++;
     one.alone = wasOneOfMany && outcome instanceof AppError && outcome.status === 409;
     const { message } = outcome;

@@ -1,8 +1,6 @@
-import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HeldNames } from '../../changes/gate/held-names.js';
-import { now } from '../../platform/common/clock.js';
+import { after, type Cancel, monotonicMs, now, sleep } from '../../platform/common/clock.js';
 import { Logger } from '../../platform/common/logger.js';
 import { isDatabaseDown } from '../../platform/database/db.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
@@ -32,8 +30,8 @@ const SPREAD_MS = 10_000;
 interface Watched extends Switchable {
   /** whether it may look for a text at inner addresses: its maker is an administrator, as of the last look */
   inside: boolean;
-  timer: NodeJS.Timeout | undefined;
-  /** when the next check is due, in step with those before, in ms of `performance.now()`, which nobody sets back */
+  cancelCheck: Cancel | undefined;
+  /** when the next check is due, in step with those before, in ms of `monotonicMs()`, which nobody sets back */
   due: number;
   checking: boolean;
 }
@@ -43,7 +41,7 @@ const subjectOf = ({ name, config }: Rule): string => JSON.stringify([name, conf
 
 /** When the first check of a rule is due. */
 const firstDue = ({ config }: Rule): number =>
-  performance.now() + Math.random() * Math.min(config.check.interval_s * 1000, SPREAD_MS);
+  monotonicMs() + Math.random() * Math.min(config.check.interval_s * 1000, SPREAD_MS);
 
 /**
  * Checks the targets of all rules, on one process of the installation. Each rule has a timer that keeps its step; the
@@ -56,7 +54,7 @@ export class Watch implements OnModuleInit {
   private readonly found = new Set<number>();
   /** of the rules as they were read last */
   private revision = '';
-  /** when the rights of makers are looked at next, in ms of `performance.now()` */
+  /** when the rights of makers are looked at next, in ms of `monotonicMs()` */
   private rightsAt = 0;
   private signal: AbortSignal = AbortSignal.abort();
 
@@ -95,7 +93,7 @@ export class Watch implements OnModuleInit {
     try {
       await this.follow();
       while (this.watched.size && !signal.aborted) {
-        await pause(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
+        await sleep(FOLLOW_MS, { signal });
         if (signal.aborted) break;
         // checks go on while the database is unavailable
         const looked = this.follow()
@@ -113,7 +111,7 @@ export class Watch implements OnModuleInit {
         );
       }
     } finally {
-      for (const one of this.watched.values()) clearTimeout(one.timer);
+      for (const one of this.watched.values()) one.cancelCheck?.();
       await this.queue.onIdle();
       if (this.watched.size) await this.writeFound().catch(() => undefined);
       this.watched.clear();
@@ -135,7 +133,7 @@ export class Watch implements OnModuleInit {
     this.revision = revision;
     for (const [id, one] of this.watched) {
       if (rules.has(id)) continue;
-      clearTimeout(one.timer);
+      one.cancelCheck?.();
       this.watched.delete(id);
       this.found.delete(id);
     }
@@ -148,8 +146,8 @@ export class Watch implements OnModuleInit {
 
   /** Puts rules on hold whose makers may not write any more, before there is something to switch. */
   private async judge(): Promise<void> {
-    if (this.rightsAt > performance.now()) return;
-    this.rightsAt = performance.now() + RIGHTS_MS;
+    if (this.rightsAt > monotonicMs()) return;
+    this.rightsAt = monotonicMs() + RIGHTS_MS;
     // a rule on hold is judged only for its check, which may not go on reading a page that its maker may not read
     const all = [...this.watched.values()].filter(({ rule }) => !rule.hold || rule.config.check.expect_body !== null);
     const standings = await this.rights.of(all.map(({ rule }) => rule));
@@ -175,7 +173,7 @@ export class Watch implements OnModuleInit {
       rule,
       inside: standing?.inside ?? false,
       due: firstDue(rule),
-      timer: undefined,
+      cancelCheck: undefined,
       checking: false,
       switching: false,
       failures: 0,
@@ -194,19 +192,19 @@ export class Watch implements OnModuleInit {
     one.rule = { ...rule, checks };
     one.inside = standing?.inside ?? false;
     if (before.config.check.interval_s === rule.config.check.interval_s) return;
-    clearTimeout(one.timer);
+    one.cancelCheck?.();
     one.due = firstDue(rule);
     this.plan(one);
   }
 
   private plan(one: Watched): void {
-    one.timer = setTimeout(() => void this.check(one), Math.max(0, one.due - performance.now())).unref();
+    one.cancelCheck = after(Math.max(0, one.due - monotonicMs()), () => void this.check(one), { idle: true });
   }
 
   private async check(one: Watched): Promise<void> {
     const every = one.rule.config.check.interval_s * 1000;
     // checks that were missed while the process was stopped are left out
-    one.due += every * Math.max(1, Math.ceil((performance.now() - one.due) / every));
+    one.due += every * Math.max(1, Math.ceil((monotonicMs() - one.due) / every));
     this.plan(one);
     if (one.checking) return;
     one.checking = true;

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { RecordCache } from '../../cache/record-cache.js';
 import { TYPE } from '../../dns/wire.js';
 import type { DomainRow, OpenDomain } from '../../domains/domain-policy.js';
 import { assertPublic } from '../../domains/zone-identity.js';
-import { now } from '../../platform/common/clock.js';
+import { monotonicMs, now, sleep, timeoutSignal } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { type Asking, DnsClient, NoAnswer, type Question } from '../../platform/dns-client/dns-client.service.js';
@@ -127,8 +126,8 @@ export class Propagation implements OnModuleDestroy {
   ): Promise<PropagationView> {
     const signal = AbortSignal.any([gone, stop]);
     const sight: Sight = { delegation: null, servers: [], wants: [], said: new Map(), serials: new Map() };
-    const end = performance.now() + waitMs;
-    const over = waitMs ? AbortSignal.timeout(waitMs) : null;
+    const end = monotonicMs() + waitMs;
+    const over = waitMs ? timeoutSignal(waitMs) : null;
     try {
       // without a wait the resolvers are asked beside the servers
       const resolvers = waitMs ? null : this.resolved(zone, await this.wants(zone, sets), RESOLVER_MS, signal);
@@ -139,7 +138,7 @@ export class Propagation implements OnModuleDestroy {
         }),
         resolvers,
       ]);
-      const left = Math.ceil(Math.min(RESOLVER_MS, Math.max(SLACK_MS, end - performance.now())));
+      const left = Math.ceil(Math.min(RESOLVER_MS, Math.max(SLACK_MS, end - monotonicMs())));
       return report(sight, views, await (resolvers ?? this.resolved(zone, sight.wants, left, signal)));
     } catch (error) {
       if (gone.aborted || !stop.aborted) throw error;
@@ -168,9 +167,10 @@ export class Propagation implements OnModuleDestroy {
       // after an abort, names that could not be resolved mean nothing
       signal.throwIfAborted();
       sight.last = viewsOf(sight);
-      const left = end - LAST_LOOK_MS - performance.now();
+      const left = end - LAST_LOOK_MS - monotonicMs();
       if (left <= 0 || sight.last.every(({ verdict }) => verdict === 'published')) return sight.last;
-      await sleep(Math.min(pause, left), undefined, { signal });
+      await sleep(Math.min(pause, left), { signal });
+      signal.throwIfAborted();
       // each round is as large as it may be, and for whom the zone belongs to then
       look = await this.looks.begin(zone, ROUND, signal);
     }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Caller, Principal } from '../../access/access.js';
@@ -18,7 +17,7 @@ import type { DomainRow, OpenDomain } from '../../domains/domain-policy.js';
 import { DomainStateRepository } from '../../domains/domain-state.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { Notices } from '../../notifications/notices.service.js';
-import { now, timeMs } from '../../platform/common/clock.js';
+import { now, sleep, timeMs } from '../../platform/common/clock.js';
 import { actingLater } from '../../platform/common/deadline.js';
 import { AppError } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
@@ -111,7 +110,7 @@ export class DriftReverts implements OnModuleInit {
     do {
       if (!this.database.open || this.installation.halted) return;
       await this.beginAll(signal);
-      const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      const soon = sleep(EVERY_MS, { signal, idle: true });
       await Promise.race([Promise.all(this.going.values()), ...(this.going.size ? [soon] : [])]);
     } while (this.going.size && !signal.aborted);
   }

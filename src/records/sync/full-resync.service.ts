@@ -1,8 +1,8 @@
-import { setTimeout as after } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import { DomainsRepository } from '../../domains/domains.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
+import { monotonicMs, sleep } from '../../platform/common/clock.js';
 import { requestDeadline } from '../../platform/common/deadline.js';
 import { AppError } from '../../platform/common/errors.js';
 import { Logger } from '../../platform/common/logger.js';
@@ -47,16 +47,16 @@ export class FullResync implements OnModuleInit {
     waitMs: number,
     isGone: () => boolean,
   ): Promise<{ records: number; job_id: number; ended_at: string | null }> {
-    const until = Math.min(performance.now() + waitMs, requestDeadline().work);
+    const until = Math.min(monotonicMs() + waitMs, requestDeadline().work);
     const rows = await this.repository.active();
     const records = rows.reduce((sum, row) => sum + row.records_count, 0);
     const job_id = await this.jobs.enqueue(JOB, null, JOB);
     for (;;) {
       const { state, ended_at } = await this.reader.get(job_id);
       if (state === 'done' || state === 'failed') return { records, job_id, ended_at };
-      const left = until - performance.now();
+      const left = until - monotonicMs();
       if (left <= 0 || isGone()) return { records, job_id, ended_at: null };
-      await after(Math.min(LOOK_MS, left));
+      await sleep(Math.min(LOOK_MS, left));
     }
   }
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import { Inject, Injectable } from '@nestjs/common';
-import { now } from '../../../platform/common/clock.js';
+import { monotonicMs, now } from '../../../platform/common/clock.js';
 import type { Config } from '../../../platform/config/config.js';
 import { CONFIG } from '../../../platform/config/config.module.js';
 import { CheckerNodesRepository } from './checker-nodes.repository.js';
@@ -18,7 +17,7 @@ const SWEEP_MS = 60_000;
 @Injectable()
 export class Checker {
   private name: string | null = null;
-  /** when old questions are removed next, in ms of `performance.now()`, which nobody sets back */
+  /** when old questions are removed next, in ms of `monotonicMs()`, which nobody sets back */
   private sweepAt = 0;
 
   constructor(
@@ -44,8 +43,8 @@ export class Checker {
 
   /** Accepts a signed question. @returns false when a replica has accepted it before */
   async accept(signature: string): Promise<boolean> {
-    if (this.sweepAt < performance.now()) {
-      this.sweepAt = performance.now() + SWEEP_MS;
+    if (this.sweepAt < monotonicMs()) {
+      this.sweepAt = monotonicMs() + SWEEP_MS;
       await this.questions.removeEndedBefore(now());
     }
     return this.questions.add(signature, now(2 * WINDOW_MS));

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { timeMs } from '../../../platform/common/clock.js';
+import { after, timeMs, timeoutSignal } from '../../../platform/common/clock.js';
 import type { Owner } from '../../../platform/common/fair-pool.js';
 import { request } from '../../../platform/outbound/agent.js';
 import { readBody } from '../../../platform/outbound/body.js';
@@ -41,7 +41,7 @@ export class Peer {
       const known = this.waiting.get(key);
       if (!known) this.waiting.set(key, [{ target, answer }]);
       else known.push({ target, answer });
-      if (!known) setTimeout(() => this.flush(key), GATHER_MS);
+      if (!known) after(GATHER_MS, () => this.flush(key));
     });
   }
 
@@ -83,7 +83,7 @@ export class Peer {
       method: 'POST',
       headers: { 'content-type': 'application/json', [TIMESTAMP]: timestamp, [NODE]: node, [SIGNATURE]: signature },
       body,
-      signal: AbortSignal.timeout(longest + CALL_MS),
+      signal: timeoutSignal(longest + CALL_MS),
       dispatcher: this.dispatcher,
     });
     const text = String(await readBody(answer.body, 1));

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Cidr } from '../../../platform/common/cidr.js';
+import { after } from '../../../platform/common/clock.js';
 import { resolveAllowed } from '../../../platform/outbound/guard.js';
 import { byDns } from '../../../platform/outbound/lookup.js';
 import { httpsTo, httpTo, tcpTo } from '../../../platform/outbound/sockets.js';
@@ -33,7 +34,7 @@ export async function probe(target: Subject, deny: readonly Cidr[], allow: reado
   const end = new AbortController();
   const { signal } = end;
   // data that arrived while this process was busy is read before the timeout counts
-  const timer = setTimeout(() => setImmediate(() => end.abort()), limit).unref();
+  const cancel = after(limit, () => setImmediate(() => end.abort()), { idle: true });
   try {
     const work = resolveAllowed(target.value, deny, check.public_only ? [] : allow, (host) => byDns(host, signal)).then(
       (address) => (check.kind === 'tcp' ? connected(address, check.port, signal) : answered(address, target, signal)),
@@ -49,7 +50,7 @@ export async function probe(target: Subject, deny: readonly Cidr[], allow: reado
     const words = signal.aborted ? `no answer within ${check.timeout_s} s` : wordsOf(error as Error);
     return { up: false, error: words.slice(0, 200), latency_ms: null };
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 

@@ -1,6 +1,6 @@
-import { performance } from 'node:perf_hooks';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Dispatcher } from 'undici';
+import { monotonicMs, timeoutSignal } from '../../../platform/common/clock.js';
 import { FairPool, type Owner } from '../../../platform/common/fair-pool.js';
 import type { Config } from '../../../platform/config/config.js';
 import { CONFIG } from '../../../platform/config/config.module.js';
@@ -79,13 +79,13 @@ export class Votes implements OnApplicationShutdown {
   private hasNetwork(): Promise<boolean> {
     const { checkReferences, outboundDeny } = this.config;
     if (!checkReferences.length) return Promise.resolve(true);
-    if (!this.network || this.network.at < performance.now() - NETWORK_MS) {
-      const signal = AbortSignal.timeout(CONNECT_MS);
+    if (!this.network || this.network.at < monotonicMs() - NETWORK_MS) {
+      const signal = timeoutSignal(CONNECT_MS);
       const looks = checkReferences.map(async ({ host, port }) =>
         connected(await resolveAllowed(host, outboundDeny), port, signal),
       );
       this.network = {
-        at: performance.now(),
+        at: monotonicMs(),
         up: Promise.any(looks).then(
           () => true,
           () => false,
