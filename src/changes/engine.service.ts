@@ -32,9 +32,9 @@ import type { Edits } from './planner.js';
 import { type Result, storedResult } from './results.js';
 import { Truth } from './truth.js';
 
-const TICK_MS = 500;
+export const TICK_MS = 500;
 /** ms that a writer gives the provider to show an earlier change which it may carry out for longer than one waits */
-const PROOF_MS = 3_000;
+export const PROOF_MS = 3_000;
 /** What accompanies a single edit. */
 type OneOptions = Pick<ListOptions, 'door' | 'comment' | 'conditional'>;
 

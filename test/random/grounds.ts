@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { fullName } from '../../src/dns/names.js';
 import { fromRdata, type RemoteRecord, shownValue } from '../../src/dns/record.js';
@@ -19,6 +18,7 @@ import { linesOf } from '../support/dig.js';
 import { knotMissing, startKnot } from '../support/knot.js';
 import { noPowerdns, startPowerdns } from '../support/powerdns.js';
 import { type HttpProxy, type Reply, startProxy, startTcpProxy } from '../support/proxy.js';
+import { sleep } from '../support/sleep.js';
 import type { Dice } from './dice.js';
 
 /** ms that the service waits for a provider, and so many later an answer or a change is late */
@@ -214,9 +214,10 @@ async function updatesGround(name: string, start: (zones: string[]) => Promise<N
         return;
       }
       const { dice, chance } = trouble;
+      const late = (breaks: boolean) => ({ held: sleep(LATE_MS), breaks });
       proxy.fault = ({ update }) =>
         dice.chance(update ? chance : chance / 4)
-          ? dice.of(['before', 'after', LATE_MS, { broken: LATE_MS }] as const)
+          ? dice.of(['before', 'after', late(false), late(true)] as const)
           : 'pass';
     },
     stop: () => Promise.all([proxy.stop(), server.stop()]),

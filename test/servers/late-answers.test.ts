@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { PROOF_MS, TICK_MS } from '../../src/changes/engine.service.js';
 import { bindMissing, startBind } from '../support/bind.js';
+import { type SteeredClock, steerClock, stopClock } from '../support/clock.js';
 import { startCloudflare } from '../support/cloudflare.js';
+import { gate } from '../support/gate.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { type Fault, type Reply, startTcpProxy } from '../support/proxy.js';
-import { type Client, startService } from '../support/server.js';
+import { type HeldWrite, holdFirstWrite, type Reply, startTcpProxy } from '../support/proxy.js';
+import { type Answer, type Client, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import {
   addAccount,
   addDomain,
   ask,
+  done,
   made,
   providerFailed,
   refused,
@@ -19,20 +22,34 @@ import {
   type World,
 } from '../support/world.js';
 
-const TIMEOUT_MS = 400;
-/** how much later than its time limit a write is carried out */
-const LATE_MS = 600;
-const within = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '4000' };
-const inAMinute = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '3600000' };
+const TIMEOUT_MS = 10_000;
+/** ms in which a write without an answer may still be carried out; less than the time of a request, so that others wait */
+const UNCLEAR_MS = 30_000;
+const within = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: String(UNCLEAR_MS) };
+const inAnHour = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '3600000' };
 
-/** The next write of the provider is carried out when nobody waits for its answer any more. */
-const lateOnce = (): Fault => {
-  let writes = 0;
-  return async ({ method }, forward) => {
-    if (method !== 'GET' && !writes++) await sleep(TIMEOUT_MS + LATE_MS);
-    return forward();
-  };
-};
+/** Lets the provider's time limit pass once the provider has the write. */
+async function timeOut<T>(clock: SteeredClock, arrived: Promise<void>, work: Promise<T>): Promise<T> {
+  await arrived;
+  await clock.advance(TIMEOUT_MS);
+  return work;
+}
+
+/** Carries out the held write while another one waits for its end, or after that one where it does not wait. */
+async function whileWaiting<T>(clock: SteeredClock, release: () => Promise<unknown>, work: Promise<T>): Promise<T> {
+  let over = false;
+  const end = work.finally(() => {
+    over = true;
+  });
+  await until('the other write waits', async () => over || clock.isWaiting(TICK_MS));
+  await release();
+  return end;
+}
+
+/** Lets the time pass in which the provider may show an earlier write, for which another one waits. */
+async function proven<T>(clock: SteeredClock, work: Promise<T>): Promise<T> {
+  return whileWaiting(clock, () => clock.advance(PROOF_MS + 1), work);
+}
 
 /** The addresses that PowerDNS has at a name. */
 const atPowerdns = async ({ pdns }: World, host: string): Promise<string[]> =>
@@ -41,77 +58,93 @@ const atPowerdns = async ({ pdns }: World, host: string): Promise<string[]> =>
     .flatMap(({ records }) => records.map(({ content }) => content))
     .toSorted();
 
+/** Waits until the background has brought the cache up to date, without anybody asking. */
+const settled = (world: World, clock: SteeredClock): Promise<void> =>
+  until('the cache agrees', async () => {
+    await clock.advance(1000);
+    return world.agree().then(
+      () => true,
+      () => false,
+    );
+  });
+
 describeUnless(noPowerdns)('a write of a set that is carried out after its time limit', () => {
   let world: World;
   let admin: Client;
+  let clock: SteeredClock;
+  let late: HeldWrite;
   beforeAll(async () => {
     world = await startWorld('sqlite', within);
+    clock = stopClock();
     ({ admin } = world);
   });
-  afterAll(() => world?.stop());
+  afterAll(async () => {
+    clock?.release();
+    await world?.stop();
+  });
   const add = (host: string, value: string) => admin.post(world.records, { host, type: 'A', value });
   const held = (host: string) => atPowerdns(world, host);
-  const settled = () =>
-    until('the cache agrees', () =>
-      world.agree().then(
-        () => true,
-        () => false,
-      ),
-    );
+  /** A write that the provider has, and that it has not carried out when its time is over. */
+  const lose = async (write: () => Promise<Answer>): Promise<void> => {
+    late = holdFirstWrite();
+    world.proxy.fault = late.fault;
+    providerFailed(await timeOut(clock, late.arrived, write()), /did not answer/);
+  };
+  /** Carries out the lost write, and reads the zone again, which shows it. */
+  const come = async () => {
+    await late.release();
+    done(await admin.get(`${world.records}?refresh=true`));
+  };
 
   it('removes nothing that another writer of its name was told is there', async () => {
     made(await add('www', '192.0.2.1'));
-    world.proxy.fault = lateOnce();
-    providerFailed(await add('www', '192.0.2.2'), /did not answer/);
-    made(await add('www', '192.0.2.3'));
-    await sleep(LATE_MS);
+    await lose(() => add('www', '192.0.2.2'));
+    made(await whileWaiting(clock, come, add('www', '192.0.2.3')));
     assert.deepEqual(await held('www'), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
-    await settled();
+    await settled(world, clock);
   });
 
   it('is waited for by a list that leaves its record as it is, and changes another one', async () => {
     const { id } = made(await add('still', '192.0.2.1'));
-    world.proxy.fault = lateOnce();
-    providerFailed(await admin.delete(`${world.records}/${id}`), /did not answer/);
+    await lose(() => admin.delete(`${world.records}/${id}`));
     const changes = [
       { op: 'status', id, enabled: false },
       { op: 'status', id, enabled: true },
       { op: 'create', host: 'beside', type: 'A', value: '192.0.2.1' },
     ];
-    const { data } = await admin.post(`${world.records}/batch`, { changes });
-    await sleep(LATE_MS);
+    const { data } = await whileWaiting(clock, come, admin.post(`${world.records}/batch`, { changes }));
     const isThere = (await held('still')).length === 1;
     assert.deepEqual(
       data.outcomes?.map(({ ok }) => ok),
       [isThere, isThere, true],
     );
-    await settled();
+    await settled(world, clock);
   });
 
   it('may be repeated at once, and removes nothing that is written after that', async () => {
     made(await add('again', '192.0.2.1'));
-    world.proxy.fault = lateOnce();
-    providerFailed(await add('again', '192.0.2.2'), /did not answer/);
+    await lose(() => add('again', '192.0.2.2'));
     made(await add('again', '192.0.2.2'));
     assert.deepEqual(await held('again'), ['192.0.2.1', '192.0.2.2']);
-    made(await add('again', '192.0.2.3'));
-    await sleep(LATE_MS);
+    // whether the first one comes as well, only time tells
+    const comeInTime = async () => {
+      await come();
+      await clock.advance(UNCLEAR_MS + 1);
+    };
+    made(await whileWaiting(clock, comeInTime, add('again', '192.0.2.3')));
     assert.deepEqual(await held('again'), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
-    await settled();
+    await settled(world, clock);
   });
 
   it('lets other names go on at once', async () => {
-    world.proxy.fault = lateOnce();
-    providerFailed(await add('slow', '192.0.2.1'), /did not answer/);
+    await lose(() => add('slow', '192.0.2.1'));
     made(await add('other', '192.0.2.1'));
     assert.deepEqual(await held('slow'), []);
-    await until('it is there', async () => (await held('slow')).length === 1);
-    await settled();
+    await late.release();
+    assert.deepEqual(await held('slow'), ['192.0.2.1']);
+    await settled(world, clock);
   });
 });
-
-/** ms after which a write is carried out whose connection broke at once */
-const BROKEN_MS = 1500;
 
 /** What somebody hears of a write that is carried out later all the same. */
 const BROKEN: Record<string, Reply | 'close'> = {
@@ -124,10 +157,15 @@ const BROKEN: Record<string, Reply | 'close'> = {
 
 describeUnless(noPowerdns)('a write of a set that is carried out after it was broken off', () => {
   let world: World;
+  let clock: SteeredClock;
   beforeAll(async () => {
     world = await startWorld('sqlite', within);
+    clock = stopClock();
   });
-  afterAll(() => world?.stop());
+  afterAll(async () => {
+    clock?.release();
+    await world?.stop();
+  });
 
   for (const [i, [how, heard]] of Object.entries(BROKEN).entries())
     it(`by ${how} is sent once, and removes nothing that others were told is there`, async () => {
@@ -135,26 +173,19 @@ describeUnless(noPowerdns)('a write of a set that is carried out after it was br
       const host = `broken${i}`;
       const add = (value: string) => admin.post(records, { host, type: 'A', value });
       made(await add('192.0.2.1'));
-      let writes = 0;
-      let came: Promise<unknown> | undefined;
-      proxy.fault = async ({ method }, forward) => {
-        if (method === 'GET' || writes++) return forward();
-        came = sleep(BROKEN_MS).then(forward);
-        return heard;
-      };
+      const late = holdFirstWrite(heard);
+      proxy.fault = late.fault;
       const answer = refused(await add('192.0.2.2'), 500, 500002);
       assert.equal(answer.data.applied, 'unknown');
-      assert.equal(writes, 1, 'it is not repeated behind itself');
-      made(await add('192.0.2.3'));
-      await came;
+      assert.equal(late.writes(), 1, 'it is not repeated behind itself');
+      const come = async () => {
+        await late.release();
+        done(await admin.get(`${records}?refresh=true`));
+      };
+      made(await whileWaiting(clock, come, add('192.0.2.3')));
       assert.deepEqual(await atPowerdns(world, host), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
       proxy.fault = null;
-      await until('the cache agrees', () =>
-        world.agree().then(
-          () => true,
-          () => false,
-        ),
-      );
+      await settled(world, clock);
     });
 
   it('at a provider that could not be reached was not sent, and nobody waits for it', async () => {
@@ -175,6 +206,7 @@ describeUnless(bindMissing())('an update of a name server that is carried out af
     const proxy = await startTcpProxy(bind.port);
     const service = await startService('sqlite', within);
     const { admin } = service;
+    const clock = stopClock();
     const { tsig } = bind;
     const account = await addAccount(admin, 'rfc2136', {
       ...{ server: '127.0.0.1', port: String(proxy.port), zones: 'example.com' },
@@ -185,15 +217,22 @@ describeUnless(bindMissing())('an update of a name server that is carried out af
       admin.post(`/api/domains/${domain}/records`, { host: 'www', type: 'A', value, ttl: 300 });
     const { id } = made(await add('192.0.2.1'));
     let updates = 0;
-    proxy.fault = ({ update }) => (update && updates++ === 0 ? { broken: BROKEN_MS } : 'pass');
+    const [late, applied] = [gate(), gate()];
+    proxy.fault = ({ update }) =>
+      update && updates++ === 0 ? { held: late.opened, breaks: true, answered: applied.open } : 'pass';
     const gone = await admin.delete(`/api/domains/${domain}/records/${id}`);
     assert.equal(refused(gone, 500, 500002).data.applied, 'unknown');
+    const come = async () => {
+      late.open();
+      await applied.opened;
+      done(await admin.get(`/api/domains/${domain}/records?refresh=true`));
+    };
     // the same value, of which the deletion that is on its way would leave nothing
-    const again = await add('192.0.2.1');
-    await sleep(BROKEN_MS);
+    const again = await whileWaiting(clock, come, add('192.0.2.1'));
     const held = (await ask(bind.port, 'www.example.com', 'A')).map(({ rdata }) => rdata);
     if (again.status === 201) assert.deepEqual(held, ['192.0.2.1']);
     else assert.deepEqual([again.code, held], [409001, []]);
+    clock.release();
     await service.stop();
     await Promise.all([proxy.stop(), bind.stop()]);
   });
@@ -201,21 +240,27 @@ describeUnless(bindMissing())('an update of a name server that is carried out af
 
 describeUnless(noPowerdns)('a write of a set that may be carried out for long', () => {
   let world: World;
+  let clock: SteeredClock;
   beforeAll(async () => {
-    world = await startWorld('sqlite', inAMinute);
+    world = await startWorld('sqlite', inAnHour);
+    clock = stopClock();
   });
-  afterAll(() => world?.stop());
+  afterAll(async () => {
+    clock?.release();
+    await world?.stop();
+  });
 
   it('makes other writers of its name fail with 409, which says until when', async () => {
     const { admin, records, proxy } = world;
     const record = (value: string) => ({ host: 'www', type: 'A', value });
-    proxy.fault = async ({ method }, forward) => (method === 'GET' ? forward() : new Promise(() => undefined));
-    providerFailed(await admin.post(records, record('192.0.2.1')), /did not answer/);
+    const { fault, arrived } = holdFirstWrite();
+    proxy.fault = fault;
+    providerFailed(await timeOut(clock, arrived, admin.post(records, record('192.0.2.1'))), /did not answer/);
     proxy.fault = null;
-    const answer = refused(await admin.post(records, record('192.0.2.2')), 409, 409001);
+    const answer = refused(await proven(clock, admin.post(records, record('192.0.2.2'))), 409, 409001);
     assert.match(answer.msg, /may still carry it out; try again after 20\d\d-/);
     const changes = [{ op: 'create', ...record('192.0.2.3') }];
-    refused(await admin.post(`${records}/batch`, { changes }), 409, 409001);
+    refused(await proven(clock, admin.post(`${records}/batch`, { changes })), 409, 409001);
     assert.deepEqual(await atPowerdns(world, 'www'), []);
     made(await admin.post(records, { ...record('192.0.2.2'), host: 'other' }));
   });
@@ -224,21 +269,32 @@ describeUnless(noPowerdns)('a write of a set that may be carried out for long', 
 describe('a write of one record that may be carried out for long', () => {
   it('refuses others of this record, not those beside it', async () => {
     const cloudflare = await startCloudflare('example.com');
-    const service = await startService('sqlite', inAMinute);
+    const service = await startService('sqlite', inAnHour);
+    const clock = stopClock();
     const { admin } = service;
     const account = await addAccount(admin, 'cloudflare', { api_token: 't', endpoint: cloudflare.url });
     const records = `/api/domains/${await addDomain(admin, account, 'example.com')}/records` as const;
     const record = (value: string) => ({ host: 'www', type: 'A', value });
     const { id } = made(await admin.post(records, record('192.0.2.1')));
-    cloudflare.fault = ({ method }, apply) => (method === 'GET' ? apply() : new Promise(() => undefined));
-    providerFailed(await admin.put(`${records}/${id}`, { value: '192.0.2.2' }), /did not answer/);
-    providerFailed(await admin.post(records, record('192.0.2.3')), /did not answer/);
+    /** A write that is never answered. */
+    const lose = async (write: () => Promise<Answer>) => {
+      const arrived = gate();
+      cloudflare.fault = ({ method }, apply) => {
+        if (method === 'GET') return apply();
+        arrived.open();
+        return new Promise(() => undefined);
+      };
+      providerFailed(await timeOut(clock, arrived.opened, write()), /did not answer/);
+    };
+    await lose(() => admin.put(`${records}/${id}`, { value: '192.0.2.2' }));
+    await lose(() => admin.post(records, record('192.0.2.3')));
     cloudflare.fault = null;
-    refused(await admin.put(`${records}/${id}`, { value: '192.0.2.4' }), 409, 409001);
-    refused(await admin.delete(`${records}/${id}`), 409, 409001);
+    refused(await proven(clock, admin.put(`${records}/${id}`, { value: '192.0.2.4' })), 409, 409001);
+    refused(await proven(clock, admin.delete(`${records}/${id}`)), 409, 409001);
     // the same once more does no harm
     made(await admin.post(records, record('192.0.2.3')));
     made(await admin.post(records, record('192.0.2.5')));
+    clock.release();
     await service.stop();
     await cloudflare.stop();
   });
@@ -247,6 +303,7 @@ describe('a write of one record that may be carried out for long', () => {
 describeUnless(noPowerdns)('a piece of a long list that was broken off', () => {
   it('may still be applied while the next piece is in flight: other writers of its names wait', async () => {
     const world = await startWorld('sqlite', { UNCLEAR_AFTER_MS: '3600000' });
+    const clock = steerClock();
     const { admin, records, proxy } = world;
     const sent: string[] = [];
     let release: () => void = () => undefined;
@@ -264,12 +321,17 @@ describeUnless(noPowerdns)('a piece of a long list that was broken off', () => {
         ...{ op: 'create', host: `late${i}`, type: 'A', value: '192.0.2.1' },
       }));
       assert.equal((await admin.post(`${records}/batch`, { changes })).status, 202);
-      await until('the next piece is at the provider', async () => sent.length === 2);
+      // after the pause that follows a failure
+      await until('the next piece is at the provider', async () => {
+        await clock.advance(1000);
+        return sent.length === 2;
+      });
       const [, host] = /"(late\d+)\.example\.com\."/.exec(sent[0] as string) ?? [];
       assert.ok(host && !sent[1]?.includes(`"${host}.`));
       refused(await admin.post(records, { host, type: 'A', value: '192.0.2.2' }), 409, 409001);
     } finally {
       release();
+      clock.release();
       await world.stop();
     }
   });

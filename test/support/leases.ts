@@ -10,6 +10,8 @@ import type { Db } from '../../src/platform/database/db.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 import { dbOn } from './db.js';
 
+export { gate } from './gate.js';
+
 /** A migrated database without a service. */
 export async function emptyDatabase(kind: Kind): Promise<{ db: Db; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-empty-'));
@@ -36,12 +38,3 @@ export const plant = (db: Db, name: string, owner: string, ms: number, within?: 
 
 /** Owner on another machine, whose leases are judged by expiry alone. */
 export const ELSEWHERE = 'other.machine/4026531836/0123456789abcdef/1/00000000/00000000';
-
-/** A promise that can be resolved from outside. */
-export function gate(): { opened: Promise<void>; open(): void } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { freePort, listen } from './bind.js';
+import { gate } from './gate.js';
 
 /** A request through the proxy. */
 export interface Passing {
@@ -20,6 +21,38 @@ export interface Reply {
 
 /** Decides how a request is handled; `close` closes the connection without an answer. */
 export type Fault = (request: Passing, forward: () => Promise<Reply>) => Promise<Reply | 'close'>;
+
+/** A write on its way to a provider, which arrives there when the test releases it. */
+export interface HeldWrite {
+  fault: Fault;
+  /** Resolves when the write is held. */
+  arrived: Promise<void>;
+  /** How many writes there were so far. */
+  writes(): number;
+  /** Carries out the held write. */
+  release(): Promise<void>;
+}
+
+/**
+ * Holds the first write until the test releases it; all other requests pass.
+ * @param heard what the service is answered at once; default: nothing before the release
+ */
+export function holdFirstWrite(heard?: Reply | 'close'): HeldWrite {
+  const [arrived, released] = [gate(), gate()];
+  let writes = 0;
+  let applied: Promise<Reply> | undefined;
+  const fault: Fault = async ({ method }, forward) => {
+    if (method === 'GET' || writes++) return forward();
+    applied = released.opened.then(forward);
+    arrived.open();
+    return heard ?? applied;
+  };
+  const release = async () => {
+    released.open();
+    await applied;
+  };
+  return { fault, arrived: arrived.opened, writes: () => writes, release };
+}
 
 export interface HttpProxy {
   url: string;
@@ -78,14 +111,22 @@ async function send(target: string, { method, path, body }: Passing, headers: In
   return { status: answer.status, body: await answer.text() };
 }
 
+/** How a message is held back. */
+export interface HeldMessage {
+  held: Promise<void>;
+  breaks?: boolean;
+  /** Called when the server has answered the message. */
+  answered?: () => void;
+}
+
 export interface TcpProxy {
   port: number;
   /**
-   * Fault for a client's DNS message: `before` closes the connection at once, `after` once the server has answered; a
-   * number: forwards it after so many ms, whether or not the client still waits; `broken`: the same, and closes the
-   * connection at once.
+   * Fault for a client's DNS message: `before` closes the connection at once, `after` once the server has answered;
+   * `held`: forwards the message when the promise resolves, whether or not the client still waits; `breaks`: closes the
+   * connection of the client at once.
    */
-  fault: (message: { update: boolean }) => 'pass' | 'before' | 'after' | number | { broken: number };
+  fault: (message: { update: boolean }) => 'pass' | 'before' | 'after' | HeldMessage;
   stop(): Promise<void>;
 }
 
@@ -96,10 +137,13 @@ function passOn(client: Socket, upstream: Socket, first: Buffer, fate: 'pass' | 
   else upstream.pipe(client);
 }
 
-function holdBack(client: Socket, upstream: Socket, first: Buffer, fate: number | { broken: number }): void {
-  upstream.once('data', () => upstream.destroy());
-  setTimeout(() => upstream.write(first), typeof fate === 'number' ? fate : fate.broken);
-  if (typeof fate === 'object') client.destroy();
+function holdBack(client: Socket, upstream: Socket, first: Buffer, { held, breaks, answered }: HeldMessage): void {
+  upstream.once('data', () => {
+    upstream.destroy();
+    answered?.();
+  });
+  void held.then(() => upstream.write(first));
+  if (breaks) client.destroy();
 }
 
 /** A proxy for DNS over TCP that distinguishes updates with changes from all other messages. */

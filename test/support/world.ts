@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CODES } from '../../src/platform/common/words/codes.js';
 import { isReason, REASONS } from '../../src/platform/common/words/reasons.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
@@ -9,6 +8,8 @@ import { digLines, type Line, linesOf } from './dig.js';
 import { type Powerdns, type RawZone, startPowerdns } from './powerdns.js';
 import { type HttpProxy, startProxy } from './proxy.js';
 import { type Answer, type Client, type Service, startService } from './server.js';
+
+export { until } from './until.js';
 
 /** A record as published by a name server. */
 export interface Published {
@@ -79,13 +80,6 @@ export function refused(answer: Answer, status: number, code: number): Answer<Fa
 /** Asserts that the provider's error was reported with this message. */
 export const providerFailed = (answer: Answer, words: RegExp): void =>
   assert.match(refused(answer, 500, 500002).msg, words);
-
-/** Waits for a condition. @throws AssertionError when it does not become true in time */
-export async function until(what: string, condition: () => Promise<boolean>, ms = 60_000): Promise<void> {
-  for (const end = Date.now() + ms; !(await condition()); await sleep(50)) {
-    assert.ok(Date.now() < end, `not within ${ms} ms: ${what}`);
-  }
-}
 
 /** Runs work on all items with limited concurrency. */
 export async function each<T>(items: T[], concurrency: number, work: (item: T, index: number) => Promise<unknown>) {
