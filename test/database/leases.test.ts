@@ -1,20 +1,28 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, it, jest } from '@jest/globals';
 import { hasJumped, keepTime, now } from '../../src/platform/common/clock.js';
 import type { Db } from '../../src/platform/database/db.js';
 import { type Held, LeaseLost, Leases, PROCESS } from '../../src/platform/database/leases.js';
+import { heldUp } from '../support/at-once.js';
+import { steerClock } from '../support/clock.js';
 import { databases } from '../support/databases.js';
 import { ELSEWHERE, emptyDatabase, gate, plant } from '../support/leases.js';
 import { SILENT } from '../support/silent.js';
 import { tellStatements } from '../support/statements.js';
 import { describeUnless } from '../support/suites.js';
+import { ending, until } from '../support/until.js';
 
 const [HOST, NAMESPACE, BOOT] = PROCESS.split('/') as [string, string, string];
 const MACHINE = `${HOST}/${NAMESPACE}/${BOOT}`;
 /** above the largest pid there is */
 const NOBODY = 4194399;
 const TAKEN = { code: 409001 };
+/** ms that are waited for what only a hang keeps away */
+const LONG = 120_000;
+/** ms that the locks of others last: nearly as long as locks do */
+const LASTS = 30_000;
+/** ms between two renewals */
+const RENEW_MS = 10_000;
 const never = async () => assert.fail('it was let in');
 
 for (const { kind, skip } of databases('all')) {
@@ -31,18 +39,25 @@ for (const { kind, skip } of databases('all')) {
     });
     afterAll(() => close?.());
     beforeEach(() => db.run('DELETE FROM leases'));
+    afterEach(() => void jest.restoreAllMocks());
 
     const owners = async () => (await db.rows<{ owner: string }>('SELECT owner FROM leases')).map((row) => row.owner);
     const confirm = (held: Held) => db.transaction((manager) => held.confirm(manager));
+    /** Whether somebody has looked at locks since this call. */
+    const looksFrom = (): (() => boolean) => {
+      const { calls } = jest.spyOn(db, 'rows').mock;
+      const before = calls.length;
+      return () => calls.slice(before).some(([sql]) => sql.startsWith('SELECT name, owner'));
+    };
 
     it('let one holder in at a time, whatever the order of the names', async () => {
       let inside = 0;
       let rounds = 0;
       const visit = (names: string[], i: number) =>
-        (i % 4 < 2 ? leases : others).hold(names, 20_000, async () => {
+        (i % 4 < 2 ? leases : others).hold(names, LONG, async (held) => {
           inside++;
           assert.equal(inside, 1);
-          await sleep(2);
+          await confirm(held);
           inside--;
           rounds++;
         });
@@ -71,12 +86,22 @@ for (const { kind, skip } of databases('all')) {
     });
 
     it('of another machine are waited for until they expire', async () => {
-      await plant(db, 'e', ELSEWHERE, 20_000);
-      assert.equal(await leases.isHeld(['e']), true);
-      await assert.rejects(leases.hold(['e'], 100, never), TAKEN);
-      await db.run('UPDATE leases SET expires_at = ? WHERE owner = ?', [now(150), ELSEWHERE]);
-      assert.equal(await leases.hold(['e'], 20_000, async () => 'now'), 'now');
-      assert.deepEqual(await owners(), []);
+      const clock = steerClock();
+      try {
+        await plant(db, 'e', ELSEWHERE, LASTS);
+        assert.equal(await leases.isHeld(['e']), true);
+        await assert.rejects(leases.hold(['e'], 100, never), TAKEN);
+        await db.run('UPDATE leases SET expires_at = ? WHERE owner = ?', [now(LASTS), ELSEWHERE]);
+        let over = false;
+        const taken = leases.hold(['e'], LONG, async () => over);
+        await until('who waits has looked', looksFrom());
+        over = true;
+        await clock.advance(LASTS + 1);
+        assert.equal(await taken, true);
+        assert.deepEqual(await owners(), []);
+      } finally {
+        clock.release();
+      }
     });
 
     it('that last longer than locks do were taken by a wrong clock, and are free', async () => {
@@ -105,15 +130,15 @@ for (const { kind, skip } of databases('all')) {
     });
 
     it('of a process of this machine that is gone are taken at once', async () => {
-      await plant(db, 'd', `${MACHINE}/${NOBODY}/00000000/00000000`, 20_000);
+      await plant(db, 'd', `${MACHINE}/${NOBODY}/00000000/00000000`, LASTS);
       // and of one that had our pid before us
-      await plant(db, 'b', `${MACHINE}/${process.pid}/00000000/00000000`, 20_000);
+      await plant(db, 'b', `${MACHINE}/${process.pid}/00000000/00000000`, LASTS);
       assert.equal(await leases.isHeld(['d', 'b']), false);
       assert.equal(await leases.hold(['a', 'b', 'c', 'd'], 0, async () => 'taken'), 'taken');
     });
 
     it('of a process of this machine that lives are not', async () => {
-      await plant(db, 'l', `${MACHINE}/${process.ppid}/00000000/00000000`, 20_000);
+      await plant(db, 'l', `${MACHINE}/${process.ppid}/00000000/00000000`, LASTS);
       assert.equal(await leases.isHeld(['l']), true);
       await assert.rejects(leases.hold(['l'], 50, never), TAKEN);
     });
@@ -122,7 +147,7 @@ for (const { kind, skip } of databases('all')) {
       const twin = `${HOST}/${NAMESPACE}/0123456789abcdef/${NOBODY}/00000000/00000000`;
       const older = `${HOST}/${NAMESPACE}/${NOBODY}/00000000`;
       for (const [i, owner] of [twin, older].entries()) {
-        await plant(db, `t${i}`, owner, 20_000);
+        await plant(db, `t${i}`, owner, LASTS);
         assert.equal(await leases.isHeld([`t${i}`]), true, owner);
         await assert.rejects(leases.hold([`t${i}`], 50, never), TAKEN);
       }
@@ -138,15 +163,14 @@ for (const { kind, skip } of databases('all')) {
       });
       await inside.opened;
       let over = false;
-      // without a limit only this lets it in
-      const late = setTimeout(done.open, 10_000);
-      const third = leases.hold(['q'], 60_000, async () => over);
-      await assert.rejects(leases.hold(['p', 'q'], 100, never), TAKEN);
-      await assert.rejects(leases.hold(['q'], 100, never), TAKEN);
+      const third = leases.hold(['q'], LONG, async () => over);
+      const givesUp = (names: string[]) =>
+        assert.rejects(ending('who waits gives up', leases.hold(names, 100, never)), TAKEN);
+      await givesUp(['p', 'q']);
+      await givesUp(['q']);
       assert.equal(await leases.hold(['p'], 100, async () => 'p'), 'p');
       assert.equal(await leases.isHeld(['q']), true);
       over = true;
-      clearTimeout(late);
       done.open();
       assert.deepEqual(await Promise.all([first, third]), ['first', true]);
     });
@@ -166,7 +190,7 @@ for (const { kind, skip } of databases('all')) {
       let other: Promise<unknown> | undefined;
       await lost(async () => {
         await end();
-        other = others.hold(['w'], 20_000, async (held) => {
+        other = others.hold(['w'], LONG, async (held) => {
           inside.open();
           await done.opened;
           await confirm(held);
@@ -177,51 +201,63 @@ for (const { kind, skip } of databases('all')) {
       await other;
       await lost(async () => {
         await end();
-        await others.hold(['v'], 20_000, async () => {});
+        await others.hold(['v'], LONG, async () => {});
       });
       assert.deepEqual(await owners(), []);
     });
 
     it('that were confirmed cannot be taken before the transaction ends', async () => {
+      const clock = steerClock();
       const seen: string[] = [];
       let other: Promise<unknown> | undefined;
-      await leases.hold(['k'], 1000, async (held) => {
-        await db.run('UPDATE leases SET expires_at = ?', [now(2000)]);
-        await db.transaction(async (manager) => {
-          await held.confirm(manager);
-          await sleep(2200); // to others it looks as if it had ended
-          other = others.hold(['k'], 20_000, async () => seen.push('other'));
-          await sleep(300);
-          seen.push('committed');
+      /** Whether the server holds up the other one; on SQLite all wait for the one connection. */
+      const isHeldUp = async () =>
+        kind === 'sqlite' || (await heldUp(db, kind)).some(({ text }) => /^\w+ (INTO|FROM) leases/.test(text ?? ''));
+      try {
+        await leases.hold(['k'], 1000, async (held) => {
+          await db.run('UPDATE leases SET expires_at = ?', [now(2000)]);
+          await db.transaction(async (manager) => {
+            await held.confirm(manager);
+            await clock.advance(2001); // to others it looks as if it had ended
+            other = others.hold(['k'], LONG, async () => seen.push('other'));
+            await until('the other one is held up', async () => seen.includes('other') || isHeldUp());
+            seen.push('committed');
+          });
+          const looks = looksFrom();
+          await until('the other one has looked again', () => seen.includes('other') || looks());
+          seen.push('done');
         });
-        await sleep(300);
-        seen.push('done');
-      });
-      await other;
-      assert.deepEqual(seen, ['committed', 'done', 'other']);
+        await other;
+        assert.deepEqual(seen, ['committed', 'done', 'other']);
+      } finally {
+        clock.release();
+      }
     });
 
     it('are renewed while they are held, and not once they have ended', async () => {
-      const timers = jest.spyOn(globalThis, 'setInterval');
+      const clock = steerClock();
+      const runs = jest.spyOn(db, 'run');
       try {
         await leases.hold(['r'], 1000, async (held) => {
-          const renew = timers.mock.calls.at(-1)?.[0] as () => void;
           const ends = async () => (await db.row<{ expires_at: string }>('SELECT expires_at FROM leases'))?.expires_at;
-          const after = async (ms: number, patienceMs: number) => {
+          /** Whether locks that last so many ms are renewed when it is time to. */
+          const isRenewed = async (ms: number) => {
             const was = now(ms);
             await db.run('UPDATE leases SET expires_at = ?', [was]);
-            renew();
-            const until = performance.now() + patienceMs;
-            while ((await ends()) === was && performance.now() < until) await sleep(20);
+            const before = runs.mock.calls.length;
+            await clock.advance(RENEW_MS);
+            assert.ok(runs.mock.calls.length > before, 'it was tried');
+            await Promise.all(runs.mock.results.map(({ value }) => value));
             return (await ends()) !== was;
           };
-          assert.equal(await after(25_000, 10_000), true);
+          assert.equal(await isRenewed(25_000), true);
           await confirm(held);
-          assert.equal(await after(-1, 300), false);
+          assert.equal(await isRenewed(-1), false);
           await assert.rejects(confirm(held), LeaseLost);
         });
       } finally {
-        timers.mockRestore();
+        runs.mockRestore();
+        clock.release();
       }
     });
 
@@ -253,7 +289,7 @@ for (const { kind, skip } of databases('all')) {
       assert.equal(await cost(() => leases.hold(['m'], 0, async () => {}, { within: 'z' })), 3);
       assert.equal(await cost(() => leases.hold(many, 0, async () => {}, { within: 'z' })), 3);
       assert.equal(await cost(() => leases.hold([], 0, async () => {})), 0);
-      await plant(db, 'm30', `${MACHINE}/${NOBODY}/00000000/00000000`, 20_000);
+      await plant(db, 'm30', `${MACHINE}/${NOBODY}/00000000/00000000`, LASTS);
       assert.equal(await cost(() => leases.hold(many, 0, async () => {}, { within: 'z' })), 7);
     });
   });

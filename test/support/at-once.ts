@@ -10,6 +10,10 @@ const WAITING: Record<Exclude<Kind, 'sqlite'>, string> = {
            WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Sleep'`,
 };
 
+/** Statements that the server holds up, with the connection of each. */
+export const heldUp = (db: Db, kind: Exclude<Kind, 'sqlite'>): Promise<{ id: number; text: string | null }[]> =>
+  db.rows(WAITING[kind]);
+
 /** Statements of the job that links audit entries, which waits for the same table. */
 const LINKING = /^\s*(DELETE|SELECT)\s.*audit_pending/s;
 
@@ -31,7 +35,7 @@ export async function atOnce(db: Db, kind: Kind, requests: (() => Promise<Answer
     answers = Promise.all(requests.map((send) => send()));
     let before = new Set<string>();
     for (let i = 0; i < 200; i++) {
-      const rows = await db.rows<{ id: number; text: string | null }>(WAITING[kind]);
+      const rows = await heldUp(db, kind);
       const statements = rows.filter(({ text }) => text && !LINKING.test(text)).map(({ id, text }) => `${id} ${text}`);
       // a statement of a job is over by the next look
       if (statements.filter((one) => before.has(one)).length >= requests.length) break;
