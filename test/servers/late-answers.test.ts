@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { PROOF_MS, TICK_MS } from '../../src/changes/engine.service.js';
 import { bindMissing, startBind } from '../support/bind.js';
 import { type SteeredClock, steerClock, stopClock } from '../support/clock.js';
 import { startCloudflare } from '../support/cloudflare.js';
 import { gate } from '../support/gate.js';
+import { proven, TIMEOUT_MS, timeOut, whileWaiting } from '../support/late-writes.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type HeldWrite, holdFirstWrite, type Reply, startTcpProxy } from '../support/proxy.js';
 import { type Answer, type Client, startService } from '../support/server.js';
@@ -22,34 +22,10 @@ import {
   type World,
 } from '../support/world.js';
 
-const TIMEOUT_MS = 10_000;
 /** ms in which a write without an answer may still be carried out; less than the time of a request, so that others wait */
 const UNCLEAR_MS = 30_000;
 const within = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: String(UNCLEAR_MS) };
 const inAnHour = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '3600000' };
-
-/** Lets the provider's time limit pass once the provider has the write. */
-async function timeOut<T>(clock: SteeredClock, arrived: Promise<void>, work: Promise<T>): Promise<T> {
-  await arrived;
-  await clock.advance(TIMEOUT_MS);
-  return work;
-}
-
-/** Carries out the held write while another one waits for its end, or after that one where it does not wait. */
-async function whileWaiting<T>(clock: SteeredClock, release: () => Promise<unknown>, work: Promise<T>): Promise<T> {
-  let over = false;
-  const end = work.finally(() => {
-    over = true;
-  });
-  await until('the other write waits', async () => over || clock.isWaiting(TICK_MS));
-  await release();
-  return end;
-}
-
-/** Lets the time pass in which the provider may show an earlier write, for which another one waits. */
-async function proven<T>(clock: SteeredClock, work: Promise<T>): Promise<T> {
-  return whileWaiting(clock, () => clock.advance(PROOF_MS + 1), work);
-}
 
 /** The addresses that PowerDNS has at a name. */
 const atPowerdns = async ({ pdns }: World, host: string): Promise<string[]> =>

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
+import { type SteeredClock, stopClock } from '../support/clock.js';
 import { startCloudflare } from '../support/cloudflare.js';
 import { connectOptions } from '../support/connect-options.js';
 import { openDatabase } from '../support/database.js';
+import { gate } from '../support/gate.js';
+import { proven, TIMEOUT_MS, timeOut } from '../support/late-writes.js';
 import { noPowerdns } from '../support/powerdns.js';
 import type { Reply } from '../support/proxy.js';
 import { type Client, ServerProcess, startProcess, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, made, providerFailed, startWorld, until, type World } from '../support/world.js';
 
-const TIMEOUT_MS = 400;
 const long = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '3600000' };
 
 const atPowerdns = async ({ pdns }: World, host: string, type = 'A'): Promise<string[]> =>
@@ -50,11 +52,16 @@ function fates(world: Pick<World, 'proxy'>, list: Fate[]) {
 describeUnless(noPowerdns)('a write that comes late', () => {
   let world: World;
   let admin: Client;
+  let clock: SteeredClock;
   beforeAll(async () => {
     world = await startWorld('sqlite', long);
+    clock = stopClock();
     ({ admin } = world);
   });
-  afterAll(() => world?.stop());
+  afterAll(async () => {
+    clock?.release();
+    await world?.stop();
+  });
   afterEach(() => {
     world.proxy.fault = null;
   });
@@ -63,7 +70,7 @@ describeUnless(noPowerdns)('a write that comes late', () => {
     made(await add('a1', '192.0.2.1'));
     const f = fates(world, [{ hold: 504 }]);
     providerFailed(await add('a1', '192.0.2.2'), /504/);
-    assert.equal((await add('a1', '192.0.2.3')).status, 409);
+    assert.equal((await proven(clock, add('a1', '192.0.2.3'))).status, 409);
     await f.release();
     assert.deepEqual(await atPowerdns(world, 'a1'), ['192.0.2.1', '192.0.2.2']);
   });
@@ -76,8 +83,8 @@ describeUnless(noPowerdns)('a write that comes late', () => {
       { op: 'update', id, host: 'b1-new' },
       { op: 'update', id, ttl: 1200 },
     ];
-    await admin.post(`${world.records}/batch`, { changes });
-    const answer = await add('b1', '192.0.2.3');
+    await timeOut(clock, f.first, admin.post(`${world.records}/batch`, { changes }));
+    const answer = await proven(clock, add('b1', '192.0.2.3'));
     await f.release();
     assert.ok(answer.status !== 201 || (await atPowerdns(world, 'b1')).includes('192.0.2.3'));
   });
@@ -85,16 +92,17 @@ describeUnless(noPowerdns)('a write that comes late', () => {
   it('is waited for by who finds a set as it shall be', async () => {
     made(await add('b2', '192.0.2.1'));
     const f = fates(world, [{ hold: 'never' }]);
-    providerFailed(await add('b2', '192.0.2.2'), /did not answer/);
-    const put = await admin.put(`/api/domains/${world.domain}/rrsets/b2/A`, { values: [{ value: '192.0.2.1' }] });
+    providerFailed(await timeOut(clock, f.first, add('b2', '192.0.2.2')), /did not answer/);
+    const values = [{ value: '192.0.2.1' }];
+    const put = await proven(clock, admin.put(`/api/domains/${world.domain}/rrsets/b2/A`, { values }));
     await f.release();
     assert.ok(put.status !== 200 || (await atPowerdns(world, 'b2')).length === 1);
   });
 
   it('is waited for by who finds no set to delete', async () => {
     const f = fates(world, [{ hold: 'never' }]);
-    providerFailed(await add('b3', '192.0.2.2'), /did not answer/);
-    const del = await admin.delete(`/api/domains/${world.domain}/rrsets/b3/A`);
+    providerFailed(await timeOut(clock, f.first, add('b3', '192.0.2.2')), /did not answer/);
+    const del = await proven(clock, admin.delete(`/api/domains/${world.domain}/rrsets/b3/A`));
     await f.release();
     assert.ok(del.status !== 200 || (await atPowerdns(world, 'b3')).length === 0);
   });
@@ -106,8 +114,8 @@ describeUnless(noPowerdns)('a write that comes late', () => {
     const second = add('c1', '192.0.2.2');
     await f.first;
     await db.run('DELETE FROM leases', []);
-    await second;
-    const answer = await add('c1', '192.0.2.3');
+    await timeOut(clock, f.first, second);
+    const answer = await proven(clock, add('c1', '192.0.2.3'));
     await f.release();
     assert.ok(answer.status !== 201 || (await atPowerdns(world, 'c1')).includes('192.0.2.3'));
   });
@@ -117,7 +125,7 @@ describeUnless(noPowerdns)('a write at which its process ended', () => {
   it('is waited for by the next one', async () => {
     const world = await startWorld(
       'sqlite',
-      { PROVIDER_TIMEOUT_MS: '20000', UNCLEAR_AFTER_MS: '3600000' },
+      { PROVIDER_TIMEOUT_MS: '120000', UNCLEAR_AFTER_MS: '3600000' },
       'sqlite',
       startProcess,
     );
@@ -128,7 +136,7 @@ describeUnless(noPowerdns)('a write at which its process ended', () => {
     await f.first;
     await world.server.kill();
     assert.equal(await second, null);
-    const env = { DATABASE_URL: world.databaseUrl, PROVIDER_TIMEOUT_MS: '20000', UNCLEAR_AFTER_MS: '3600000' };
+    const env = { DATABASE_URL: world.databaseUrl, PROVIDER_TIMEOUT_MS: '120000', UNCLEAR_AFTER_MS: '3600000' };
     const server = await ServerProcess.start(env, world.server.dataDir);
     await until('ready', async () => (await fetch(`${server.url}/health/ready`)).ok);
     const answer = await server.as(world.token).post(records, { host: 'www', type: 'A', value: '192.0.2.3' });
@@ -144,23 +152,27 @@ describe('a vendor with ids per record', () => {
   it('does not lose a deletion to a creation that comes late', async () => {
     const cloudflare = await startCloudflare('example.com');
     const service = await startService('sqlite', long);
+    const clock = stopClock();
     const { admin } = service;
     const account = await addAccount(admin, 'cloudflare', { api_token: 't', endpoint: cloudflare.url });
     const records = `/api/domains/${await addDomain(admin, account, 'example.com')}/records` as const;
     const record = { host: 'www', type: 'A', value: '192.0.2.1' };
     const held: (() => unknown)[] = [];
+    const arrived = gate();
     cloudflare.fault = ({ method }, apply) => {
       if (method === 'GET') return apply();
       held.push(apply);
+      arrived.open();
       return new Promise(() => undefined);
     };
-    providerFailed(await admin.post(records, record), /did not answer/);
+    providerFailed(await timeOut(clock, arrived.opened, admin.post(records, record)), /did not answer/);
     cloudflare.fault = null;
     const { id } = made(await admin.post(records, record));
-    const gone = await admin.delete(`${records}/${id}`);
+    const gone = await proven(clock, admin.delete(`${records}/${id}`));
     for (const apply of held) apply();
     const there = cloudflare.zones.get('example.com') ?? [];
     const count = there.length;
+    clock.release();
     await service.stop();
     await cloudflare.stop();
     assert.ok(gone.status !== 200 || count === 0, 'it is back');

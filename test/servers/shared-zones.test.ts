@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { type SteeredClock, stopClock } from '../support/clock.js';
 import { databases } from '../support/databases.js';
+import { whileWaiting } from '../support/late-writes.js';
 import { noPowerdns } from '../support/powerdns.js';
+import { type HeldWrite, holdFirstWrite } from '../support/proxy.js';
 import type { Client } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
@@ -20,7 +22,8 @@ import {
 
 const MANY = 40;
 const ZONE = 'example.com';
-const TIMEOUT_MS = 2000;
+/** ms in which a write without an answer may still be carried out; the clock stands still meanwhile */
+const UNCLEAR_MS = 30_000;
 
 for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`one zone in two accounts, on ${kind}`, () => {
@@ -29,24 +32,43 @@ for (const { kind, skip } of databases('one')) {
     let other: number;
     let second: `/api/domains/${number}/records`;
     let account: number;
+    let clock: SteeredClock;
+    let late: HeldWrite;
 
     beforeAll(async () => {
-      world = await startWorld(kind, { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '4000' }, 'lmdb');
+      world = await startWorld(kind, { UNCLEAR_AFTER_MS: String(UNCLEAR_MS) }, 'lmdb');
       ({ admin } = world);
       // the same server by another name
       const url = world.proxy.url.replace('127.0.0.1', 'localhost');
       account = await addAccount(admin, 'powerdns', { url: `${url}/`, api_key: world.pdns.apiKey });
+      clock = stopClock();
     });
-    afterAll(() => world?.stop());
+    afterAll(async () => {
+      clock?.release();
+      await world?.stop();
+    });
 
     const held = async (host: string): Promise<string[]> =>
       (await world.pdns.zone(ZONE)).rrsets
         .filter(({ name, type }) => name === `${host}.${ZONE}.` && type === 'A')
         .flatMap(({ records }) => records.map(({ content }) => content))
         .toSorted();
+    /** The next write breaks off, and is carried out when the test releases it. */
+    const breakOff = () => {
+      late = holdFirstWrite('close');
+      world.proxy.fault = late.fault;
+    };
+    /** Carries out the held write, and reads the zone again by one of its domains, which shows the write. */
+    const come = async () => {
+      await late.release();
+      done(await admin.get(`${second}?refresh=true`));
+    };
     /** That both caches hold what the server holds, once what is under way has ended. */
     const bothAgree = async () => {
-      await until('every change has an end', async () => (await openIntents(world)) === 0);
+      await until('every change has an end', async () => {
+        await clock.advance(1000);
+        return (await openIntents(world)) === 0;
+      });
       const lines = powerdnsLines(await world.pdns.zone(ZONE));
       for (const domain of [world.domain, other]) assert.deepEqual(await cacheLines(admin, domain), lines);
     };
@@ -89,15 +111,9 @@ for (const { kind, skip } of databases('one')) {
 
     it('is not written while a change of the other account is in flight', async () => {
       made(await admin.post(world.records, { host: 'late', type: 'A', value: '192.0.2.1' }));
-      let came: Promise<unknown> | undefined;
-      world.proxy.fault = async ({ method }, forward) => {
-        if (method === 'GET' || came) return forward();
-        came = sleep(1500).then(forward);
-        return 'close';
-      };
+      breakOff();
       refused(await admin.post(world.records, { host: 'late', type: 'A', value: '192.0.2.2' }), 500, 500002);
-      made(await admin.post(second, { host: 'late', type: 'A', value: '192.0.2.3' }));
-      await came;
+      made(await whileWaiting(clock, come, admin.post(second, { host: 'late', type: 'A', value: '192.0.2.3' })));
       world.proxy.fault = null;
       assert.deepEqual(await held('late'), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
       await bothAgree();
@@ -105,12 +121,7 @@ for (const { kind, skip } of databases('one')) {
 
     it('is neither deleted nor moved to another server while a change of it is in flight', async () => {
       made(await admin.post(second, { host: 'kept', type: 'A', value: '192.0.2.1' }));
-      let came: Promise<unknown> | undefined;
-      world.proxy.fault = async ({ method }, forward) => {
-        if (method === 'GET' || came) return forward();
-        came = sleep(2500).then(forward);
-        return 'close';
-      };
+      breakOff();
       refused(await admin.post(second, { host: 'kept', type: 'A', value: '192.0.2.2' }), 500, 500002);
       for (const force of ['', '?force=true']) {
         const { msg } = refused(await admin.delete(`/api/domains/${other}${force}`), 409, 409001);
@@ -120,8 +131,7 @@ for (const { kind, skip } of databases('one')) {
       const elsewhere = { url: world.pdns.url, api_key: world.pdns.apiKey };
       refused(await admin.put(`/api/accounts/${account}`, { credentials: elsewhere }), 409, 409001);
       // whoever writes there by the other account waits for it, as before
-      made(await admin.post(world.records, { host: 'kept', type: 'A', value: '192.0.2.3' }));
-      await came;
+      made(await whileWaiting(clock, come, admin.post(world.records, { host: 'kept', type: 'A', value: '192.0.2.3' })));
       world.proxy.fault = null;
       assert.deepEqual(await held('kept'), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
       await bothAgree();
@@ -135,19 +145,16 @@ for (const { kind, skip } of databases('one')) {
     });
 
     it('is not added again while a change from before its deletion is in flight', async () => {
-      let came: Promise<unknown> | undefined;
-      world.proxy.fault = async ({ method }, forward) => {
-        if (method === 'GET' || came) return forward();
-        came = sleep(1500).then(forward);
-        return 'close';
-      };
+      breakOff();
       refused(await admin.post(second, { host: 'again', type: 'A', value: '192.0.2.1' }), 500, 500002);
       done(await admin.delete(`/api/domains/${other}?force=true`));
       const body = { name: ZONE, account_id: account };
       refused(await admin.post('/api/domains?force=true', body), 409, 409001);
-      await came;
+      await late.release();
       world.proxy.fault = null;
-      await until('it may be added', async () => (await admin.post('/api/domains?force=true', body)).status === 201);
+      refused(await admin.post('/api/domains?force=true', body), 409, 409001);
+      await clock.advance(UNCLEAR_MS + 1);
+      made(await admin.post('/api/domains?force=true', body));
     });
   });
 }
