@@ -53,12 +53,29 @@ const bundleRequires = {
   },
 };
 
+/**
+ * Lets the bundler see the database drivers that TypeORM loads by a name in a variable: otherwise Node would load them
+ * from node_modules at run time, and a release has none of them there.
+ */
+const bundleDrivers = {
+  name: 'bundle-drivers',
+  transform: {
+    filter: { id: /\/typeorm\/platform\/PlatformTools\.js$/ },
+    handler(code) {
+      const byName = 'return require(name);';
+      if (!code.includes(byName)) throw new Error(`TypeORM loads its drivers in another way: no "${byName}"`);
+      const drivers = ['mysql2', 'pg'].map((driver) => `if (name === '${driver}') return require('${driver}');`);
+      return code.replace(byName, `${drivers.join(' ')} ${byName}`);
+    },
+  },
+};
+
 async function bundle(input, file, format) {
   const build = await rolldown({
     input,
     platform: 'node',
     external: (id) => EXTERNAL.includes(id) || NOT_INSTALLED.test(id),
-    plugins: [leaveOut, bundleRequires],
+    plugins: [leaveOut, bundleRequires, bundleDrivers],
     onLog(level, log, print) {
       // dependencies contain eval and circular imports that nothing can be done about
       if (level === 'warn' && log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
