@@ -1,9 +1,11 @@
-// Bundles the compiled service into dist/bundle.cjs, which dist/zoneward.cjs runs, and the worker thread that rates
-// passwords into dist/password-rater.js. Then stores the code cache of this version of Node.
+// Bundles the compiled service: dist/service.cjs, which dist/zoneward.cjs starts; dist/admin.cjs; and the worker thread
+// dist/password-rater.js. Lists the bundled packages in dist/packages.json, and stores the code cache of this version of
+// Node.
 // Run after `nest build`, in the root of the repository.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
+import { bundledPackages } from './licenses.mjs';
 
 /** Packages that stay outside of the bundle: native modules, and files that are served unchanged. */
 const EXTERNAL = ['bcrypt', '@photostructure/sqlite', 'msgpackr-extract', 'swagger-ui-dist/absolute-path.js'];
@@ -70,6 +72,7 @@ const bundleDrivers = {
   },
 };
 
+/** Writes one bundle. @returns folders of the packages that are in it */
 async function bundle(input, file, format) {
   const build = await rolldown({
     input,
@@ -83,12 +86,17 @@ async function bundle(input, file, format) {
   });
   // the names of classes are in the description of the API; ASCII takes half of the memory of other text
   const compact = { charset: 'ascii', comments: false };
-  await build.write({ file, format, codeSplitting: false, dynamicImportInCjs: false, keepNames: true, ...compact });
+  const whole = { file, format, codeSplitting: false, dynamicImportInCjs: false, keepNames: true };
+  const { output } = await build.write({ ...whole, ...compact });
   await build.close();
+  return bundledPackages(output);
 }
 
-await bundle('dist/src/entry.js', 'dist/bundle.cjs', 'cjs');
-await bundle('dist/src/users/password-rater.js', 'dist/password-rater.js', 'es');
+const packages = [
+  ...(await bundle('dist/src/entry.js', 'dist/bundle.cjs', 'cjs')),
+  ...(await bundle('dist/src/users/password-rater.js', 'dist/password-rater.js', 'es')),
+];
+writeFileSync('dist/packages.json', JSON.stringify([...new Set(packages)].sort()));
 copyFileSync('dist/src/zoneward.cjs', 'dist/zoneward.cjs');
 const { status } = spawnSync(process.execPath, ['dist/zoneward.cjs', '--write-code-cache'], { stdio: 'inherit' });
 process.exitCode = status ?? 1;

@@ -1,6 +1,8 @@
 import { tanstackRouter } from '@tanstack/router-plugin/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+// @ts-expect-error: plain JavaScript without types
+import { bundledPackages } from '../scripts/licenses.mjs';
 
 /** The service that `npm run dev` passes requests on to. */
 const SERVICE = process.env.SERVICE ?? 'http://localhost:3000';
@@ -13,6 +15,13 @@ export default defineConfig(({ command }) => ({
   plugins: [
     tanstackRouter(),
     react(),
+    {
+      name: 'list-packages',
+      generateBundle(_options: unknown, output: object) {
+        const source = JSON.stringify(bundledPackages(Object.values(output)));
+        this.emitFile({ type: 'asset', fileName: '.vite/packages.json', source });
+      },
+    },
     // what the service does to the page where there is one
     command === 'serve' && {
       name: 'fill-in',
