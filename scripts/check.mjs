@@ -13,7 +13,7 @@ const CHECKS = {
   'types of the client library': [...TSC, 'packages/client'],
   'types of the command': [...TSC, 'packages/cli'],
   'imports between modules': [
-    'depcruise',
+    'node_modules/.bin/depcruise',
     '--config',
     '.dependency-cruiser.cjs',
     'src',
