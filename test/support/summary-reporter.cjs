@@ -1,4 +1,4 @@
-const { readFileSync, writeFileSync } = require('node:fs');
+const { readFileSync } = require('node:fs');
 const { join, relative } = require('node:path');
 const { GATE, tierOf } = require('../tiers.cjs');
 
@@ -10,10 +10,20 @@ function costs() {
   return new Map(lines.map((line) => JSON.parse(line)).map(({ file, seconds }) => [file, seconds]));
 }
 
+/** A tier may cost this much more than its budget. */
+const TOLERANCE = 1.15;
+
 const number = (value, unit) => `${value.toFixed(1).padStart(7)} ${unit}`;
 
-/** Prints, after everything else, why tests were skipped, and what each tier and the ten slowest suites cost. */
+/**
+ * Prints, after everything else, why tests were skipped, and what each tier and the ten slowest suites cost. With
+ * TEST_BUDGET, a file with the processor seconds of each tier, a run fails in which a tier costs 15 % more.
+ */
 module.exports = class {
+  getLastError() {
+    return this.error;
+  }
+
   onRunStart() {
     this.read = undefined;
   }
@@ -46,6 +56,10 @@ module.exports = class {
     console.log('\nProcessor and wall time of the ten slowest suites:');
     for (const { file, processor, wall } of suites.toSorted((a, b) => b.processor - a.processor).slice(0, 10))
       console.log(`${number(processor, 's')} ${number(wall, 's')}  test/${file}`);
-    if (process.env.TEST_REPORT) writeFileSync(process.env.TEST_REPORT, JSON.stringify({ totals, suites }));
+    if (!process.env.TEST_BUDGET) return;
+    const budget = JSON.parse(readFileSync(process.env.TEST_BUDGET, 'utf8'));
+    const over = totals.filter(({ tier, processor }) => processor > budget[tier] * TOLERANCE);
+    const words = over.map(({ tier, processor }) => `${tier}: ${processor.toFixed(0)} s, budget ${budget[tier]} s`);
+    if (over.length) this.error = new Error(`More processor time than budgeted: ${words.join('; ')}`);
   }
 };
