@@ -1,6 +1,6 @@
-// Bundles the compiled service: dist/service.cjs, which dist/zoneward.cjs starts; dist/admin.cjs; and the worker thread
-// dist/password-rater.js. Lists the bundled packages in dist/packages.json, and stores the code cache of this version of
-// Node.
+// Bundles the compiled service into dist/bundle.cjs, which dist/zoneward.cjs runs, and the worker thread that rates
+// passwords into dist/password-rater.js. Lists the bundled packages in dist/packages.json, and stores the code cache of
+// this version of Node.
 // Run after `nest build`, in the root of the repository.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';

@@ -22,7 +22,7 @@ import {
   type World,
 } from '../support/world.js';
 
-/** ms in which a write without an answer may still be carried out; less than the time of a request, so that others wait */
+/** ms in which a write without an answer may still be carried out: less than a request may take, so others wait */
 const UNCLEAR_MS = 30_000;
 const within = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: String(UNCLEAR_MS) };
 const inAnHour = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '3600000' };
