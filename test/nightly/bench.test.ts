@@ -48,6 +48,7 @@ const BENCHES: Record<string, [figures: RegExp, url?: string, skip?: string | fa
   schedule: [/sqlite: first .+, again .+, peak \d+ MiB/, SQLITE],
   memory: [/rest again[\s\S]+admin restore: \d+, \d+/, SQLITE],
   export: [/terraform: .+ ms at most/],
+  start: [/listening after \d+ ms, \d+ ms of processor time, \d+ MiB/],
   dashboard: [/user with 50 permissions, \/api\/domains\/1\/changes: [\d.]+ ms/],
 };
 
