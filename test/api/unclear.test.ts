@@ -4,13 +4,16 @@ import { ChangeSets } from '../../src/changes/change-sets.js';
 import { InDoubtChanges } from '../../src/changes/in-doubt/in-doubt-changes.js';
 import type { Db } from '../../src/platform/database/db.js';
 import { PROCESS } from '../../src/platform/database/leases.js';
+import { type SteeredClock, stopClock } from '../support/clock.js';
 import { type Cloudflare, type Kept, startCloudflare } from '../support/cloudflare.js';
 import { openDatabase } from '../support/database.js';
+import { gate } from '../support/gate.js';
+import { proven, TIMEOUT_MS, waitsForLock } from '../support/late-writes.js';
 import { applicationOf, type Client, type Service, startService } from '../support/server.js';
+import { ending } from '../support/until.js';
 import { addAccount, addDomain, done, made, providerFailed, refused, until } from '../support/world.js';
 
 const ZONE = 'example.com';
-const TIMEOUT_MS = 1000;
 
 /** A record as a change keeps it. */
 const PLAIN = {
@@ -24,15 +27,6 @@ const PLAIN = {
   remark: '',
 };
 
-/** Something that is waited for. */
-function gate() {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
-
 interface Site {
   cloudflare: Cloudflare;
   service: Service;
@@ -41,6 +35,8 @@ interface Site {
   domain: number;
   records: `/api/domains/${number}/records`;
   kept(): Kept[];
+  /** Stands still unless the test advances it. */
+  clock: SteeredClock;
   stop(): Promise<void>;
 }
 
@@ -52,11 +48,46 @@ async function startSite(env: Record<string, string> = {}): Promise<Site> {
   const account = await addAccount(admin, 'cloudflare', { api_token: 't', endpoint: cloudflare.url });
   const domain = await addDomain(admin, account, ZONE);
   const records = `/api/domains/${domain}/records` as const;
+  const clock = stopClock();
   const stop = async () => {
+    clock.release();
     await service.stop();
     await cloudflare.stop();
   };
-  return { cloudflare, service, admin, db, domain, records, kept: () => cloudflare.zones.get(ZONE) ?? [], stop };
+  const kept = () => cloudflare.zones.get(ZONE) ?? [];
+  return { cloudflare, service, admin, db, domain, records, kept, clock, stop };
+}
+
+/** Holds the writes of a site for ever, and lets the time limit of each pass. */
+function loseWrites({ cloudflare, clock }: Site) {
+  const late: (() => void)[] = [];
+  cloudflare.fault = ({ method }, apply) => {
+    if (method === 'GET') return apply();
+    late.push(apply);
+    return new Promise(() => undefined);
+  };
+  return {
+    /** The answers of requests whose writes are lost. */
+    lost: async <T>(work: Promise<T>): Promise<T> => {
+      let over = false;
+      let seen = 0;
+      const end = work.finally(() => {
+        over = true;
+      });
+      await until('the writes are lost', async () => {
+        if (late.length > seen) {
+          seen = late.length;
+          await clock.advance(TIMEOUT_MS);
+        }
+        return over;
+      });
+      return end;
+    },
+    /** Applies the writes, for whose answers nobody waits any more. */
+    arrive: () => {
+      for (const apply of late.splice(0)) apply();
+    },
+  };
 }
 
 const states = async (db: Db) =>
@@ -85,47 +116,52 @@ describe('a change whose answer is lost', () => {
     const { total, list } = done(await site.admin.get(site.records));
     assert.equal(total, list.length, 'the stored count is exact');
   };
-  /** Lets writes be applied later, when nobody waits for their answers any more. @returns what applies them */
-  const lose = () => {
-    const late: (() => void)[] = [];
-    site.cloudflare.fault = async ({ method }, apply) => {
-      if (method === 'GET') return apply();
-      late.push(apply);
-      await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS * 2));
-      return { status: 500 };
-    };
-    return () => {
-      for (const apply of late.splice(0)) apply();
-    };
-  };
-
   it('disabling, applied, while another writer changes the name: the record stays', async () => {
     await add('www', 1);
     const id = await add('www', 2, { remark: 'only here' });
-    const [sent, begun, held] = [gate(), gate(), gate()];
+    const [sent, begun, seen, held] = [gate(), gate(), gate(), gate()];
+    let reads = 0;
+    let isWriting = false;
+    void begun.opened.then(() => {
+      isWriting = true;
+    });
     site.cloudflare.fault = async ({ method }, apply) => {
       if (method === 'GET') {
+        reads++;
         await begun.opened;
+        seen.open();
         return apply();
       }
       if (method === 'DELETE') {
         apply();
         sent.open();
-        await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS * 2));
-        return { status: 500 };
+        return new Promise(() => undefined);
       }
       begun.open();
-      await Promise.race([held.opened, new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS / 2))]);
+      await held.opened;
       return apply();
     };
     const disabling = site.admin.patch(`${site.records}/${id}/status`, { enabled: false });
     await sent.opened;
     // waits for the name, and has it before anybody can ask the provider
     const other = add('www', 3);
+    await waitsForLock(site.clock);
+    await site.clock.advance(TIMEOUT_MS);
     providerFailed(await disabling, /did not answer/);
-    await refresh();
+    // it writes once its question, too, has had no answer
+    let unanswered = 0;
+    await until('the other one writes', async () => {
+      if (reads > unanswered) {
+        unanswered = reads;
+        await site.clock.advance(TIMEOUT_MS);
+      }
+      return isWriting;
+    });
+    const during = refresh();
+    // the provider was asked while the other write was on its way
+    await seen.opened;
     held.open();
-    await other;
+    await Promise.all([during, other]);
     await refresh();
     await refresh();
     const { enabled, pending, remark, value } = await one(id);
@@ -136,8 +172,8 @@ describe('a change whose answer is lost', () => {
 
   it('disabling, applied late: the record is pending, then disabled', async () => {
     const id = await add('late', 1);
-    const arrive = lose();
-    providerFailed(await site.admin.patch(`${site.records}/${id}/status`, { enabled: false }), /did not answer/);
+    const { lost, arrive } = loseWrites(site);
+    providerFailed(await lost(site.admin.patch(`${site.records}/${id}/status`, { enabled: false })), /did not answer/);
     assert.equal((await one(id)).pending, true);
     site.cloudflare.fault = null;
     await refresh();
@@ -153,14 +189,14 @@ describe('a change whose answer is lost', () => {
   it('every other change, applied late', async () => {
     const [changed, deleted, parked] = [await add('c', 1), await add('d', 2), await add('p', 3)];
     done(await site.admin.patch(`${site.records}/${parked}/status`, { enabled: false }));
-    const arrive = lose();
-    const answers = await Promise.all([
+    const { lost, arrive } = loseWrites(site);
+    const requests = Promise.all([
       site.admin.post(site.records, { host: 'new', type: 'A', value: '192.0.2.4', remark: 'kept' }),
       site.admin.put(`${site.records}/${changed}`, { host: 'moved', ttl: 120, remark: 'kept, too' }),
       site.admin.delete(`${site.records}/${deleted}`),
       site.admin.patch(`${site.records}/${parked}/status`, { enabled: true }),
     ]);
-    for (const answer of answers) providerFailed(answer, /did not answer/);
+    for (const answer of await lost(requests)) providerFailed(answer, /did not answer/);
     site.cloudflare.fault = null;
     await refresh();
     assert.deepEqual(
@@ -190,8 +226,8 @@ describe('a change whose answer is lost', () => {
 
   it('what was repeated since keeps what it was given then', async () => {
     const body = { host: 'again', type: 'A', value: '192.0.2.1' };
-    const arrive = lose();
-    providerFailed(await site.admin.post(site.records, { ...body, remark: 'first' }), /did not answer/);
+    const { lost, arrive } = loseWrites(site);
+    providerFailed(await lost(site.admin.post(site.records, { ...body, remark: 'first' })), /did not answer/);
     site.cloudflare.fault = null;
     const { id } = made(await site.admin.post(site.records, { ...body, remark: 'second' }));
     arrive();
@@ -202,8 +238,8 @@ describe('a change whose answer is lost', () => {
 
   it('an update of a record that is gone for a moment keeps its row', async () => {
     const id = await add('flicker', 1);
-    const arrive = lose();
-    providerFailed(await site.admin.put(`${site.records}/${id}`, { value: '192.0.2.9' }), /did not answer/);
+    const { lost, arrive } = loseWrites(site);
+    providerFailed(await lost(site.admin.put(`${site.records}/${id}`, { value: '192.0.2.9' })), /did not answer/);
     site.cloudflare.fault = null;
     const [record] = site.kept().filter((r) => r.name === `flicker.${ZONE}`);
     site.cloudflare.zones.set(
@@ -240,25 +276,33 @@ describe('a change whose answer is lost', () => {
   });
 });
 
+/** ms in which a write without an answer may still be applied */
+const UNCLEAR_MS = 60_000;
+
 describe('a change that was not applied, while it may still be', () => {
   let site: Site;
   beforeAll(async () => {
-    site = await startSite({ UNCLEAR_AFTER_MS: '3000' });
+    site = await startSite({ UNCLEAR_AFTER_MS: String(UNCLEAR_MS) });
   });
   afterAll(() => site?.stop());
 
   it('is failed only after a time, without anybody asking', async () => {
-    const { admin, records, cloudflare, db } = site;
+    const { admin, records, cloudflare, db, clock } = site;
     const { id } = made(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }));
-    cloudflare.fault = async ({ method }, apply) => {
-      if (method === 'GET') return apply();
-      await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS * 2));
-      return { status: 500 };
-    };
-    providerFailed(await admin.put(`${records}/${id}`, { value: '192.0.2.2' }), /did not answer/);
-    assert.equal(done(await admin.get(`${records}/${id}`)).pending, true);
+    const { lost } = loseWrites(site);
+    providerFailed(await lost(admin.put(`${records}/${id}`, { value: '192.0.2.2' })), /did not answer/);
+    const isPending = async () => done(await admin.get(`${records}/${id}`)).pending;
+    assert.equal(await isPending(), true);
     cloudflare.fault = null;
-    await until('it has an end', async () => !done(await admin.get(`${records}/${id}`)).pending);
+    for (const _ of [1, 2]) {
+      await clock.advance(UNCLEAR_MS / 3);
+      done(await admin.get(`${records}?refresh=true`));
+      assert.equal(await isPending(), true);
+    }
+    await until('it has an end', async () => {
+      await clock.advance(1000);
+      return !(await isPending());
+    });
     assert.deepEqual((await states(db))[0], 'done failed');
     const [change] = await db.rows<{ error: string }>('SELECT error FROM record_changes ORDER BY id DESC LIMIT 1');
     assert.match(JSON.parse(change?.error ?? '').msg, /was not applied/);
@@ -330,7 +374,7 @@ describe('a change that was not applied', () => {
       [id],
     );
     assert.equal(change?.record_id, row?.id);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await site.clock.advance(301);
     done(await admin.get(`${records}?refresh=true`));
     assert.deepEqual(await of(id), ['done', 'applied', 'failed', 'not_tried']);
   });
@@ -353,7 +397,7 @@ describe('a change that was not applied', () => {
     const half = await plant(false, [...list.slice(1).map((one) => ({ ...one, host: `half-${one.host}` }))], true);
     done(await admin.get(`${records}?refresh=true`));
     assert.deepEqual(await of(half), ['unknown', 'unknown', 'unknown']);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await site.clock.advance(301);
     done(await admin.get(`${records}?refresh=true`));
     assert.deepEqual(await of(half), ['done', 'failed', 'failed']);
     assert.deepEqual(done(await admin.get(`${records}?host=half-h3`)).list, []);
@@ -373,7 +417,7 @@ describe('a change that was not applied', () => {
     assert.deepEqual(await of(untouched), ['open', 'pending']);
     const waiting = (await settle().resumable()).map((set) => set.id);
     assert.deepEqual(waiting, [id, untouched]);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await site.clock.advance(301);
     done(await admin.get(`${records}?refresh=true`));
     assert.deepEqual(await of(id), ['open', 'failed', 'pending']);
     assert.deepEqual(
@@ -395,7 +439,7 @@ describe('a change that was not applied', () => {
 });
 
 it('the end of the service does not wait for a provider that hangs', async () => {
-  const site = await startSite({ PROVIDER_TIMEOUT_MS: '60000' });
+  const site = await startSite({ PROVIDER_TIMEOUT_MS: '120000' });
   const { admin, records, cloudflare, service } = site;
   const asked = gate();
   cloudflare.fault = async ({ method }, apply) => {
@@ -405,9 +449,8 @@ it('the end of the service does not wait for a provider that hangs', async () =>
   };
   providerFailed(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }), /broke the connection/);
   await asked.opened;
-  const ended = service.server.stop().then(() => 'ended');
-  const late = new Promise((resolve) => setTimeout(() => resolve('still there'), 30_000).unref());
-  assert.equal(await Promise.race([ended, late]), 'ended');
+  site.clock.release();
+  await ending('the service ends', service.server.stop(), 60_000);
   await site.stop();
 });
 
@@ -476,7 +519,7 @@ describe('a provider that is changed past the service', () => {
     providerFailed(await site.admin.put(path, { value: '192.0.2.2' }), /502/);
     assert.equal(done(await site.admin.get(path)).pending, true);
     // that it is so already cannot be said
-    refused(await site.admin.put(path, { value: '192.0.2.1' }), 409, 409001);
+    refused(await proven(site.clock, site.admin.put(path, { value: '192.0.2.1' })), 409, 409001);
     site.cloudflare.fault = null;
     for (const apply of late) apply();
     // by now it can be seen
