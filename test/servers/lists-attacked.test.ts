@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { steerClock } from '../support/clock.js';
 import { startCloudflare } from '../support/cloudflare.js';
 import { noPowerdns } from '../support/powerdns.js';
+import { holdFirstWrite } from '../support/proxy.js';
 import { type Client, ServerProcess, startProcess } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, ended, made, startWorld, until, type World } from '../support/world.js';
+
+/** A held write has no end of its own. */
+const PATIENT = { PROVIDER_TIMEOUT_MS: '120000' };
+/** ms in which each process looks for lists that nobody carries out */
+const LOOK_MS = 17_000;
 
 describeUnless(noPowerdns)('lists of changes under attack', () => {
   let world: World;
@@ -15,7 +21,7 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
   let batch: `${World['records']}/batch`;
   let changes: `/api/domains/${number}/changes`;
   beforeAll(async () => {
-    world = await startWorld('sqlite');
+    world = await startWorld('sqlite', PATIENT);
     ({ admin, records } = world);
     batch = `${records}/batch`;
     changes = `/api/domains/${world.domain}/changes`;
@@ -164,24 +170,31 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
       await admin.post(`${batch}?wait=60`, { changes: many(300, (i) => `live${i % 50}`, { ttl: 300 }) }),
     );
     const ids = (base.outcomes ?? []).map((o) => o.id as number);
-    let writes = 0;
-    world.proxy.fault = async (request, forward) => {
-      if (request.method === 'PATCH' && ++writes) await sleep(6000);
-      return forward();
-    };
-    const list = [...ids.map((id) => ({ op: 'status', id, enabled: false })), { op: 'delete', id: 2_147_483_600 }];
-    const accepted = await admin.post(batch, { changes: list });
-    const path = `${changes}/${accepted.data.change_set_id as number}` as const;
-    await until('it is on its way', async () => writes > 0);
-    done(await admin.get(`${records}?refresh=true&limit=1`));
-    const owner = await rowsOf(world, `SELECT owner FROM change_sets WHERE id = ${accepted.data.change_set_id}`);
-    const last = `${records}/${ids[299] as number}` as const;
-    done(await admin.put(last, { value: '198.51.100.7', remark: 'mine' }));
-    world.proxy.fault = null;
-    await sleep(17_000);
-    const { value, remark } = done(await admin.get(last));
-    assert.deepEqual([value, remark, done(await admin.get(path)).state], ['198.51.100.7', 'mine', 'done']);
-    assert.notEqual(owner[0]?.owner, '');
+    const clock = steerClock();
+    try {
+      const first = holdFirstWrite();
+      world.proxy.fault = first.fault;
+      const list = [...ids.map((id) => ({ op: 'status', id, enabled: false })), { op: 'delete', id: 2_147_483_600 }];
+      const accepted = await admin.post(batch, { changes: list });
+      const path = `${changes}/${accepted.data.change_set_id as number}` as const;
+      await first.arrived;
+      done(await admin.get(`${records}?refresh=true&limit=1`));
+      const [row] = await rowsOf(world, `SELECT owner FROM change_sets WHERE id = ${accepted.data.change_set_id}`);
+      assert.notEqual(row?.owner, '');
+      await clock.advance(LOOK_MS);
+      const last = `${records}/${ids[299] as number}` as const;
+      const edit = admin.put(last, { value: '198.51.100.7', remark: 'mine' });
+      await first.release();
+      done(await edit);
+      await until('the list has an end', async () => done(await admin.get(path)).state === 'done');
+      await clock.advance(LOOK_MS);
+      done(await admin.get(`${records}?refresh=true&limit=1`));
+      const { value, remark } = done(await admin.get(last));
+      assert.deepEqual([value, remark, done(await admin.get(path)).state], ['198.51.100.7', 'mine', 'done']);
+    } finally {
+      world.proxy.fault = null;
+      clock.release();
+    }
   });
 });
 
@@ -189,7 +202,7 @@ describeUnless(noPowerdns)('processes with lists under attack', () => {
   let world: World;
   let server: ServerProcess;
   beforeAll(async () => {
-    world = await startWorld('sqlite', {}, 'lmdb', startProcess);
+    world = await startWorld('sqlite', PATIENT, 'lmdb', startProcess);
     server = world.server as unknown as ServerProcess;
   });
   afterAll(async () => {
@@ -197,7 +210,7 @@ describeUnless(noPowerdns)('processes with lists under attack', () => {
     await world?.stop();
   });
   const again = async () => {
-    server = await ServerProcess.start({ DATABASE_URL: world.databaseUrl }, world.server.dataDir);
+    server = await ServerProcess.start({ DATABASE_URL: world.databaseUrl, ...PATIENT }, world.server.dataDir);
     await until('ready', async () => (await fetch(`${server.url}/health/ready`)).ok);
   };
   const many = (n: number, host: string) =>
@@ -205,18 +218,24 @@ describeUnless(noPowerdns)('processes with lists under attack', () => {
 
   it('an orderly stop loses nothing of a list', async () => {
     const { records, domain, proxy } = world;
-    proxy.fault = async (request, forward) => {
-      if (request.method === 'PATCH') await sleep(800);
-      return forward();
-    };
+    const first = holdFirstWrite();
+    proxy.fault = first.fault;
     const accepted = await world.admin.post(`${records}/batch`, { changes: many(500, 'st') });
-    await sleep(1000);
-    await server.stop();
+    await first.arrived;
+    const stopped = server.stop();
+    await until('it takes no requests any more', () =>
+      fetch(`${server.url}/health/ready`).then(
+        ({ ok }) => !ok,
+        () => true,
+      ),
+    );
+    await first.release();
+    await stopped;
     proxy.fault = null;
     await again();
     const path = `/api/domains/${domain}/changes/${accepted.data.change_set_id as number}` as const;
     const client = server.as(world.token);
-    await until('done', async () => done(await client.get(path)).state === 'done', 60_000);
+    await until('done', async () => done(await client.get(path)).state === 'done');
     const { counts } = done(await client.get(path));
     assert.deepEqual([counts.applied, counts.failed], [500, 0]);
   });

@@ -1,22 +1,27 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
+import { TICK_MS } from '../../src/changes/engine.service.js';
 import { lockOf } from '../../src/changes/in-doubt/locks.js';
 import { lockOf as rulesLockOf } from '../../src/monitoring/failover/switcher.service.js';
 import { Leases } from '../../src/platform/database/leases.js';
 import type { Failure } from '../support/answers.js';
+import { type SteeredClock, stopClock } from '../support/clock.js';
+import { waitsForLock, whileWaiting } from '../support/late-writes.js';
 import { gate } from '../support/leases.js';
 import { readDescription } from '../support/openapi.js';
 import { noPowerdns } from '../support/powerdns.js';
+import { holdFirstWrite } from '../support/proxy.js';
 import { type Answer, applicationOf } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, startWorld, until, type World } from '../support/world.js';
 
 const A = { host: 'www', type: 'A', value: '192.0.2.1' };
+/** ms in which a request is answered */
+const DEADLINE_MS = 50_000;
 
 /** That a failure says when to try again, in the body and in the header. */
 function assertDated(answer: Answer): Failure {
@@ -52,18 +57,24 @@ describeUnless(noPowerdns)('the time of a request', () => {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-reload-'));
   const script = join(folder, 'reload');
   const go = join(folder, 'go');
+  const begun = join(folder, 'begun');
+  let clock: SteeredClock;
   beforeAll(async () => {
     // it does not end when it is told to
-    writeFileSync(script, `#!/bin/sh\ntrap '' TERM\nuntil [ -e ${go} ]; do sleep 0.1; done\n`, { mode: 0o755 });
+    writeFileSync(script, `#!/bin/sh\ntrap '' TERM\ntouch ${begun}\nuntil [ -e ${go} ]; do sleep 0.1; done\n`, {
+      mode: 0o755,
+    });
     writeFileSync(go, '');
     world = await startWorld('sqlite', {
-      REQUEST_DEADLINE_MS: '3000',
+      REQUEST_DEADLINE_MS: String(DEADLINE_MS),
       PROVIDER_TIMEOUT_MS: '120000',
       ZONEFILE_RELOAD_COMMAND: script,
     });
+    clock = stopClock();
   });
   afterAll(async () => {
     writeFileSync(go, '');
+    clock?.release();
     await world?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -73,15 +84,14 @@ describeUnless(noPowerdns)('the time of a request', () => {
 
   it('bounds a write that is not answered: it is in doubt, and gets its end from what the provider holds', async () => {
     const { admin, proxy, records } = world;
-    const { opened, open } = gate();
-    proxy.fault = async ({ method }, forward) => {
-      if (method === 'PATCH') await opened;
-      return forward();
-    };
+    const late = holdFirstWrite();
+    proxy.fault = late.fault;
+    const answer = admin.post(records, { ...A, host: 'slow' });
+    await late.arrived;
+    await clock.advance(DEADLINE_MS);
     // answered while the provider is still at it
-    const answer = await admin.post(records, { ...A, host: 'slow' });
-    assert.equal(assertDated(answer).applied, 'unknown');
-    open();
+    assert.equal(assertDated(await answer).applied, 'unknown');
+    await late.release();
     proxy.fault = null;
     await until('the record is there', async () => {
       const { list } = done(await admin.get(`${records}?refresh=true&host=slow`));
@@ -93,17 +103,20 @@ describeUnless(noPowerdns)('the time of a request', () => {
     const { admin, proxy, pdns, records, account } = world;
     await pdns.createZone('slow.example');
     const { opened, open } = gate();
+    let hanging = 0;
     proxy.fault = async (_request, forward) => {
+      hanging++;
       await opened;
       return forward();
     };
-    for (const answer of await Promise.all([
+    const answers = Promise.all([
       admin.get(`${records}?refresh=true`),
       admin.post('/api/domains', { name: 'slow.example', account_id: account }),
       admin.put(`/api/accounts/${account}`, { credentials: { url: `${proxy.url}/`, api_key: pdns.apiKey } }),
-    ])) {
-      assert.equal(assertDated(answer).applied, 'no');
-    }
+    ]);
+    await until('the provider has all three', async () => hanging === 3);
+    await clock.advance(DEADLINE_MS);
+    for (const answer of await answers) assert.equal(assertDated(answer).applied, 'no');
     open();
   });
 
@@ -112,7 +125,7 @@ describeUnless(noPowerdns)('the time of a request', () => {
     const writes = () => proxy.requests.filter(({ method }) => method === 'PATCH').length;
     proxy.requests.length = 0;
     proxy.fault = async ({ method }, forward) =>
-      method === 'PATCH' && writes() === 1 ? { status: 429, body: '{}', headers: { 'retry-after': '4' } } : forward();
+      method === 'PATCH' && writes() === 1 ? { status: 429, body: '{}', headers: { 'retry-after': '60' } } : forward();
     const gone = new AbortController();
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ ...A, host: 'gone' });
@@ -137,8 +150,10 @@ describeUnless(noPowerdns)('the time of a request', () => {
     const leases = applicationOf(server.dataDir)?.get(Leases) as Leases;
     const name = lockOf(domain, 'locked');
     const held = leases.hold([name], 0, () => opened, { within: lockOf(domain, null) });
-    const answer = await admin.post(records, { ...A, host: 'locked' });
-    assert.equal(assertDated(answer).applied, 'no');
+    const answer = admin.post(records, { ...A, host: 'locked' });
+    await waitsForLock(clock);
+    await clock.advance(DEADLINE_MS);
+    assert.equal(assertDated(await answer).applied, 'no');
     open();
     await held;
     made(await admin.post(records, { ...A, host: 'locked' }));
@@ -146,20 +161,29 @@ describeUnless(noPowerdns)('the time of a request', () => {
 
   it('does not bound a list that goes on in the background, nor a job', async () => {
     const { admin, proxy, account, domain } = world;
-    const begin = performance.now();
-    proxy.fault = async (_request, forward) => {
-      if (performance.now() - begin < 4000) await sleep(4000 - (performance.now() - begin));
+    const { opened, open } = gate();
+    const hanging: string[] = [];
+    proxy.fault = async ({ method }, forward) => {
+      hanging.push(method);
+      await opened;
       return forward();
     };
     const changes = Array.from({ length: 250 }, (_, i) => ({ op: 'create', ...A, host: `many${i}` }));
-    const [batch, sync] = await Promise.all([
+    const answers = Promise.all([
       admin.post(`/api/domains/${domain}/records/batch?wait=100`, { changes }),
       admin.post(`/api/accounts/${account}/sync`),
     ]);
+    await until('the provider has both', async () => hanging.length > 1);
+    await clock.advance(DEADLINE_MS + 10_000);
+    open();
+    const [batch, sync] = await answers;
     assert.ok(done(batch).outcomes?.every(({ ok }) => ok));
     assert.equal(sync.status, 202);
     const { job_id } = sync.data as unknown as { job_id: number };
-    await until('it ends', async () => done(await admin.get(`/api/system/jobs/${job_id}`)).state === 'done');
+    await until('it ends', async () => {
+      await clock.advance(1000);
+      return done(await admin.get(`/api/system/jobs/${job_id}`)).state === 'done';
+    });
   });
 
   it('is kept where something does not end: the change goes on behind the answer', async () => {
@@ -167,10 +191,12 @@ describeUnless(noPowerdns)('the time of a request', () => {
     const account = await addAccount(admin, 'zonefile', {});
     const domain = await addDomain(admin, account, 'files.example', true);
     const records = `/api/domains/${domain}/records` as const;
-    rmSync(go);
-    const answer = await admin.post(records, A);
+    for (const file of [go, begun]) rmSync(file);
+    const answer = admin.post(records, A);
+    await until('it is at it', async () => existsSync(begun));
+    await clock.advance(DEADLINE_MS);
+    assert.equal(assertDated(await answer).applied, 'unknown');
     writeFileSync(go, '');
-    assert.equal(assertDated(answer).applied, 'unknown');
     await until('the record is there', async () => {
       const { list } = done(await admin.get(`${records}?host=www`));
       return list.length === 1 && !list[0]?.pending;
@@ -205,10 +231,15 @@ const TAKING: Record<string, [least: number, most: number, body?: object]> = {
 
 describeUnless(noPowerdns)('a write with `wait`', () => {
   let world: World;
+  let clock: SteeredClock;
   beforeAll(async () => {
     world = await startWorld('sqlite', { PROVIDER_TIMEOUT_MS: '120000' });
+    clock = stopClock();
   });
-  afterAll(() => world?.stop());
+  afterAll(async () => {
+    clock?.release();
+    await world?.stop();
+  });
   afterEach(() => {
     world.proxy.fault = null;
   });
@@ -230,6 +261,9 @@ describeUnless(noPowerdns)('a write with `wait`', () => {
     const other = admin.post(records, { ...A, host: 'unbounded' }).finally(() => {
       isOver = true;
     });
+    // behind the one at the provider
+    await waitsForLock(clock);
+    await clock.advance(2000);
     assert.equal(assertDated(await bounded).applied, 'unknown');
     assert.equal(isOver, false, 'the other one has the time of every request');
     open();
@@ -296,26 +330,30 @@ describeUnless(noPowerdns)('a write with `wait`', () => {
 
 describeUnless(noPowerdns)('a write behind one that the provider may still carry out', () => {
   let world: World;
+  let clock: SteeredClock;
   beforeAll(async () => {
-    world = await startWorld('sqlite', { UNCLEAR_AFTER_MS: '20000' });
+    world = await startWorld('sqlite', { UNCLEAR_AFTER_MS: '30000' });
+    clock = stopClock();
   });
-  afterAll(() => world?.stop());
+  afterAll(async () => {
+    clock?.release();
+    await world?.stop();
+  });
 
   it('is not begun after its request has ended, and so does not undo a later one', async () => {
     const { admin, proxy, domain } = world;
     const set = `/api/domains/${domain}/rrsets/late/A` as const;
     done(await admin.put(set, { values: ['192.0.2.1'] }));
-    const { open, opened } = gate();
-    let writes = 0;
-    proxy.fault = async ({ method }, forward) => {
-      if (method === 'PATCH' && !writes++) await opened;
-      return forward();
-    };
-    const first = refused(await admin.put(`${set}?wait=1`, { values: ['192.0.2.2'] }), 500, 500002);
+    const late = holdFirstWrite();
+    proxy.fault = late.fault;
+    const bounded = admin.put(`${set}?wait=1`, { values: ['192.0.2.2'] });
+    await late.arrived;
+    await clock.advance(1000);
+    const first = refused(await bounded, 500, 500002);
     assert.equal(first.data.applied, 'unknown');
-    const second = refused(await admin.delete(`${set}?wait=1`), 500, 500002);
-    assert.equal(second.data.applied, 'no');
-    open();
+    const deletion = whileWaiting(clock, () => clock.advance(1000), admin.delete(`${set}?wait=1`));
+    assert.equal(refused(await deletion, 500, 500002).data.applied, 'no');
+    await late.release();
     await until('the first one has an end', async () => {
       await admin.get(`/api/domains/${domain}/records?refresh=true`);
       return (await openIntents(world)) === 0;
@@ -323,7 +361,10 @@ describeUnless(noPowerdns)('a write behind one that the provider may still carry
     done(await admin.put(set, { values: ['192.0.2.3'] }));
     await until('nothing is under way', async () => (await openIntents(world)) === 0);
     // longer than a writer waits between two looks
-    await sleep(1_500);
+    for (let look = 0; look < 4; look++) {
+      await clock.advance(TICK_MS);
+      done(await admin.get(`/api/domains/${domain}/records?refresh=true`));
+    }
     const held = done(await admin.get(`/api/domains/${domain}/records?refresh=true&host=late`)).list;
     assert.deepEqual(
       held.map(({ value }) => value),

@@ -5,12 +5,12 @@ import { until } from './until.js';
 /** Time limit of a provider in ms, for tests that let it pass. */
 export const TIMEOUT_MS = 10_000;
 
-/** ms that a request waits for a lock where nothing shortens its time */
+/** ms that a request waits for a lock, or for its turn at a provider, where nothing shortens its time */
 const LOCK_MS = 48_000;
 
-/** Resolves when a request that has just begun, by a clock that stands still, waits for a lock of this process. */
+/** Resolves when a request that has just begun, by a clock that stands still, waits for a lock or for its turn. */
 export const waitsForLock = (clock: SteeredClock): Promise<void> =>
-  until('a request waits for a lock', () => clock.isWaiting(LOCK_MS));
+  until('a request waits for a lock or for its turn', () => clock.isWaiting(LOCK_MS));
 
 /** Lets the provider's time limit pass once the provider has the write. */
 export async function timeOut<T>(clock: SteeredClock, arrived: Promise<void>, work: Promise<T>): Promise<T> {
