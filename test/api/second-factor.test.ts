@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/platform/database/db.js';
+import { type SteeredClock, stopClock } from '../support/clock.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { startService } from '../support/server.js';
@@ -16,6 +17,8 @@ for (const { kind, skip } of databases('sqlite')) {
     let db: Db;
     let close: () => Promise<void>;
     let network = 1;
+    /** No step of 30 s ends while a code is on its way. */
+    let clock: SteeredClock;
     const elsewhere = () => `198.51.100.${network++}`;
     const password = (name: string) => `${name}-secret`;
     const login = (username: string, more: object = {}, ip = elsewhere()) =>
@@ -33,8 +36,10 @@ for (const { kind, skip } of databases('sqlite')) {
     beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
+      clock = stopClock();
     });
     afterAll(async () => {
+      clock?.release();
       await close();
       await service.stop();
     });

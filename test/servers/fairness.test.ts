@@ -10,7 +10,7 @@ import { addAccount, addDomain, done, made, startWorld, until, type World } from
 
 const OTHER = { username: 'other', password: 'amber-lantern-47' };
 const HOSTILE = '127.33.1.1';
-/** each is looked at and changed so often while all else goes on */
+/** each is looked at and changed at least so often while all else goes on, and until a large file was written */
 const ROUNDS = 12;
 
 const root = process.getuid?.() === 0 ? undefined : 'not root: name servers listen on port 53';
@@ -123,9 +123,10 @@ describeUnless(root || noPowerdns)('while one user asks for all that is heavy at
       ),
     ];
     await until('all of it has begun', async () => hanging > 0 && bomb.count() > 0 && order.includes('large file'));
-    for (let i = 1; i <= ROUNDS; i++) {
+    const others = () => order.slice(order.indexOf('other'), order.lastIndexOf('other') + 1);
+    for (let i = 1; i <= ROUNDS || !others().includes('large file'); i++) {
       done(await server.call('GET', '/health/live'));
-      const value = `198.51.100.${i}`;
+      const value = `198.51.100.${i % 250}`;
       done(await other.put(`/api/domains/${mine}/records/${www.id}`, { value }));
       const { rrsets } = await pdns.zone('mine.example');
       const set = rrsets.find(({ name }) => name === 'www.mine.example.');
@@ -136,7 +137,6 @@ describeUnless(root || noPowerdns)('while one user asks for all that is heavy at
       order.push('other');
     }
     assert.ok(!order.includes('list') && !order.includes('synchronisation'), order.join(' '));
-    assert.ok(order.slice(order.indexOf('other'), order.lastIndexOf('other')).includes('large file'), order.join(' '));
     on = false;
     proxy.fault = null;
     letGo();

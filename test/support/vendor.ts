@@ -114,10 +114,13 @@ export function standInFor<S extends StandIn, P = undefined>(start: () => Promis
   return vendor;
 }
 
+/** Time limit in ms of providers in tests; more than a slow machine needs. */
+const PATIENCE_MS = 120_000;
+
 /** The same without an endpoint of its own: a stand-in takes its calls, `origins` says where they would have gone. */
 export function connectInPlace(definition: ProviderDefinition, credentials: Credentials, standIn: StandIn) {
   const origins = new Set<string>();
-  const options = connectOptions(10_000);
+  const options = connectOptions(PATIENCE_MS);
   const agent = options.agent.compose((dispatch) => (more, handler) => {
     origins.add(String(more.origin));
     return dispatch({ ...more, origin: standIn.url }, handler);
@@ -128,7 +131,11 @@ export function connectInPlace(definition: ProviderDefinition, credentials: Cred
 const again = new WeakMap<DnsProvider, (definition: ProviderDefinition) => Connected>();
 
 /** Connects a provider as the service does, with outbound rules that deny nothing. */
-export function connectTo(definition: ProviderDefinition, credentials: Credentials, timeoutMs = 10_000): Connected {
+export function connectTo(
+  definition: ProviderDefinition,
+  credentials: Credentials,
+  timeoutMs = PATIENCE_MS,
+): Connected {
   const provider = connectProvider(definition, credentials, connectOptions(timeoutMs));
   again.set(provider, (other) => connectTo(other, credentials, timeoutMs));
   return provider;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { RecordCache } from '../../../src/cache/record-cache.js';
 import { wanted } from '../../../src/monitoring/propagation/published.js';
 import { served } from '../../../src/records/served.js';
+import { type SteeredClock, steerClock } from '../../support/clock.js';
 import { applicationOf, type Service, startService } from '../../support/server.js';
 import { startTargets, type Targets } from '../../support/targets.js';
 import { addAccount, addDomain, done, made, until } from '../../support/world.js';
@@ -12,10 +12,11 @@ import { startVercel } from './stand-in.js';
 const [PRIMARY, BACKUP] = ['127.0.2.1', '127.0.3.1'] as const;
 const ZONE = 'contract.example';
 /** in which a write without an answer may still be carried out */
-const UNCLEAR_MS = 200;
+const UNCLEAR_MS = 60_000;
 
 describe('own records beside the system records of Vercel', () => {
   let service: Service;
+  let clock: SteeredClock;
   let targets: Targets;
   let vendor: Awaited<ReturnType<typeof startVercel>>;
   let domain: number;
@@ -25,8 +26,10 @@ describe('own records beside the system records of Vercel', () => {
     targets = await startTargets();
     vendor = await startVercel();
     service = await startService('sqlite', { OUTBOUND_ALLOW: '127.0.0.0/8', UNCLEAR_AFTER_MS: String(UNCLEAR_MS) });
+    clock = steerClock();
   });
   afterAll(async () => {
+    clock.release();
     await service.stop();
     await vendor.stop();
     await targets.stop();
@@ -47,7 +50,7 @@ describe('own records beside the system records of Vercel', () => {
   const list = async () => done(await service.admin.get(`${records}?refresh=true`)).list;
   /** What became of the last changes by a list that was begun when nothing could be carried out any more. */
   const settled = async () => {
-    await sleep(2 * UNCLEAR_MS);
+    await clock.advance(UNCLEAR_MS + 1);
     await list();
     return done(await service.admin.get(`/api/domains/${domain}/changes?limit=1&door=api`)).list[0]?.counts;
   };
