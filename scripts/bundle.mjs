@@ -79,7 +79,7 @@ async function bundle(input, file, format) {
     platform: 'node',
     external: (id) => EXTERNAL.includes(id) || NOT_INSTALLED.test(id),
     plugins: [leaveOut, bundleRequires, bundleDrivers],
-    onLog(level, log, print) {
+    onLog(level, log) {
       // dependencies contain eval and circular imports that nothing can be done about
       if (level === 'warn' && log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message);
     },

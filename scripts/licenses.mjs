@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 
 const ROOT = dirname(import.meta.dirname);
-const RULE = `\n${'-'.repeat(72)}\n\n`;
+const RULE = `\n\n${'-'.repeat(72)}\n\n`;
 
 /**
  * Returns the folders of the packages whose modules are in a bundle, relative to the root of the repository and sorted,
@@ -21,9 +21,19 @@ export function bundledPackages(output) {
   return [...new Set(folders)].sort();
 }
 
-/** Returns the license that a package.json states as an SPDX expression; older packages state a list. */
-export const statedLicense = ({ license, licenses = [] }) =>
-  license?.type ?? license ?? (licenses.map(({ type }) => type).join(' OR ') || undefined);
+/** Packages that state their license in their README only. */
+const IN_README = { pause: 'MIT' };
+
+/** Returns the license of a package.json as an SPDX expression; outdated packages state an object or a list. */
+export const statedLicense = ({ name, license, licenses = [] }) =>
+  license?.type ?? license ?? IN_README[name] ?? licenses.map(({ type }) => type).join(' OR ');
+
+/** Returns the section of the README about the license, or an empty text. */
+function licenseOfReadme(folder) {
+  const file = readdirSync(folder).find((name) => /^readme/i.test(name));
+  const text = file ? readFileSync(`${folder}/${file}`, 'utf8') : '';
+  return /^#+ *licen[cs]e[\s\S]*/im.exec(text)?.[0].trim() ?? '';
+}
 
 /**
  * Returns the text of LICENSES.txt: name, version, license and notice of each package.
@@ -33,11 +43,10 @@ export function licenseTexts(folders) {
   const texts = [...new Set(folders)].sort().map((path) => {
     const folder = `${ROOT}/${path}`;
     const about = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
-    const files = readdirSync(folder).filter(
-      (file) => /^(licen[cs]e|notice)/i.test(file) || /\.LICENSE\.txt$/.test(file),
-    );
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)|\.LICENSE\.txt$/i.test(file));
     const found = files.sort().map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim());
-    return `${about.name} ${about.version}\n\n${found.join('\n\n') || statedLicense(about)}\n`;
+    const text = found.join('\n\n') || licenseOfReadme(folder);
+    return `${about.name} ${about.version} (${statedLicense(about)})\n\n${text}`.trimEnd();
   });
-  return texts.join(RULE);
+  return `${texts.join(RULE)}\n`;
 }

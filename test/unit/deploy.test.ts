@@ -27,14 +27,15 @@ const instructions = read('deploy/Dockerfile')
 const all = (name: string) => instructions.filter((one) => one.name === name).map(({ words }) => words);
 const last = (name: string) => all(name).at(-1) as string;
 const command: string[] = JSON.parse(last('CMD'));
+/** files and folders that the Dockerfile copies from the repository */
+const copied = all('COPY')
+  .filter((words) => !words.startsWith('--from'))
+  .flatMap((words) => words.split(' ').slice(0, -1));
 
 describe('the Dockerfile', () => {
   it('copies what exists and what .dockerignore lets through', () => {
     const passed = read('.dockerignore').trim().split('\n');
     assert.equal(passed.shift(), '*');
-    const copied = all('COPY')
-      .filter((words) => !words.startsWith('--from'))
-      .flatMap((words) => words.split(' ').slice(0, -1));
     assert.ok(copied.length > 8);
     for (const file of copied) {
       assert.ok(here(file), file);
@@ -42,31 +43,36 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('runs scripts of the package, and the service as npm run start:prod does', () => {
+  it('builds the release in its first stage, from all modules that the script needs', () => {
     const run = all('RUN').flatMap((words) => [...words.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name));
-    assert.deepEqual(run, ['build:service', 'build:console']);
-    for (const name of run) assert.ok(scripts[name as string]);
-    const arenas = all('ENV').flatMap((words) => words.match(/MALLOC_ARENA_MAX=\S+/) ?? []);
-    assert.equal(`${arenas} exec ${command.join(' ')}`, scripts['start:prod']);
-    assert.ok(here(command[1] as string), 'what is built has it');
+    assert.deepEqual(run, ['release']);
+    const [, script] = /^node (scripts\/[\w-]+\.mjs)$/.exec(scripts.release as string) ?? [];
+    const needed = new Set([script as string, 'scripts/bundle.mjs']);
+    for (const file of needed) {
+      assert.ok(copied.includes(file), file);
+      for (const [, name] of read(file).matchAll(/from '\.\/([\w.-]+)';$/gm)) needed.add(`scripts/${name}`);
+    }
+    assert.ok(needed.size > 3);
   });
 
-  it('holds all that npm run admin reads', () => {
-    const files = new Set(scripts.admin?.match(/(scripts|dist)\/[\w./-]+/g));
-    for (const file of files) {
-      assert.ok(here(file), file);
-      if (!file.startsWith('scripts/')) continue;
-      for (const [, name] of read(file).matchAll(/import '\.\/([\w.-]+)'/g)) files.add(`scripts/${name}`);
-      for (const [, name] of read(file).matchAll(/import\('\.\.\/(dist\/[\w.-]+)'\)/g)) files.add(name as string);
-    }
-    assert.ok(files.size > 2);
-    const image = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
-    const copied = image.filter(({ name }) => name === 'COPY').map(({ words }) => words.split(' ').slice(0, -1));
-    for (const file of files) {
-      assert.ok(
-        copied.flat().some((source) => source === file || (file.startsWith('dist/') && source === '/app/dist')),
-      );
-    }
+  it('has nothing but Node and the release in its last stage', () => {
+    const stage = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
+    const named = (name: string) => stage.filter((one) => one.name === name).map(({ words }) => words);
+    assert.deepEqual(named('FROM'), all('FROM').slice(1));
+    assert.equal(`${named('FROM')[0]} AS build`, all('FROM')[0]);
+    assert.deepEqual(named('COPY'), ['--from=build /src/release/zoneward/ ./']);
+    assert.deepEqual(
+      named('RUN')
+        .flatMap((words) => words.split(' && '))
+        .map((words) => words.split(' ')[0]),
+      ['node', 'install'],
+    );
+  });
+
+  it('starts the service as npm run start:prod does', () => {
+    const arenas = all('ENV').flatMap((words) => words.match(/MALLOC_ARENA_MAX=\S+/) ?? []);
+    assert.equal(`${arenas} exec ${command.join(' ')}`, scripts['start:prod']);
+    assert.ok(here(command[1] as string), 'the build writes the file');
   });
 
   it('does not run as root, and asks a route that exists whether it is healthy', () => {
