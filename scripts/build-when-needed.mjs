@@ -1,5 +1,4 @@
 // Builds what is not built or older than its sources: the service, the console, and where it is asked for the clients.
-// An image without sources runs as built.
 //   node scripts/build-when-needed.mjs [clients]
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';

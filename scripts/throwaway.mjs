@@ -1,11 +1,12 @@
 // A temporary instance of the built service for the tour and the benchmark: its own data directory, a free loopback
 // port, and nothing of the caller's environment but where Node keeps what it has compiled.
+//   TOUR_SERVICE=<folder>    an unpacked release to start instead of this checkout
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
-const ENTRY = join(import.meta.dirname, '../dist/zoneward.cjs');
+const ENTRY = join(process.env.TOUR_SERVICE ?? dirname(import.meta.dirname), 'dist/zoneward.cjs');
 const OWN = { MALLOC_ARENA_MAX: '2', HOST: '127.0.0.1', PORT: '0', DRAIN_MS: '0' };
 const START_MS = 90_000;
 const STOP_MS = 10_000;
