@@ -1,4 +1,4 @@
-// What a start of the service costs on a migrated SQLite file: time from `node` to listening, processor time and memory.
+// Measures starts of the service on a migrated SQLite file: time from `node` to listening, processor time and memory.
 //   npm run bench:start
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
