@@ -25,7 +25,7 @@ async function start() {
       output += chunk;
       if (output.includes('"msg":"listening"')) resolve();
     });
-    ended.then((code) => reject(new Error(`the service ended with ${code}:\n${output}`)));
+    void ended.then((code) => reject(new Error(`the service ended with ${code}:\n${output}`)));
   });
   const ready = performance.now() - begun;
   const [, fields] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
