@@ -18,7 +18,9 @@ function uuidOf(content) {
 function component(listed, about) {
   return {
     ...listed,
-    scope: OPTIONAL.includes(listed.name) ? 'optional' : 'required',
+    // a second folder of the same package may have an alias
+    name: about.name,
+    scope: OPTIONAL.includes(about.name) ? 'optional' : 'required',
     // the console's packages are development dependencies of the repository, but the release contains them
     properties: listed.properties.filter(({ name }) => name !== 'cdx:npm:package:development'),
     // package-lock.json lacks the licenses of packages that state them in an outdated field

@@ -77,6 +77,8 @@ async function writeCodeCache(): Promise<void> {
   await load(script).startService();
   const part = `${CACHE}.${process.pid}`;
   fs.writeFileSync(part, script.createCachedData());
+  // root may store the cache with a strict umask, and the service runs as another user
+  fs.chmodSync(part, 0o644);
   fs.renameSync(part, CACHE);
   process.exit(0);
 }
