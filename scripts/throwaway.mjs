@@ -1,5 +1,5 @@
 // A temporary instance of the built service for the tour and the benchmark: its own data directory, a free loopback
-// port, and nothing of the caller's environment but where Node keeps what it has compiled.
+// port, and nothing of the caller's environment but PATH.
 //   TOUR_SERVICE=<folder>    an unpacked release to start instead of this checkout
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,11 +14,11 @@ const STOP_MS = 10_000;
 /** @returns {Promise<{url: string, pid: number, dataDir: string, log(): string, stop(): Promise<void>}>} */
 export async function startThrowaway(env = {}, nodeArgs = []) {
   const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-'));
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const { PATH } = process.env;
   const child = spawn(process.execPath, [...nodeArgs, ENTRY], {
     cwd: dataDir, // without a .env file
     // with the heaps that `npm start` and the image give it
-    env: { ...OWN, PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
+    env: { ...OWN, PATH, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise((resolve) => child.once('close', resolve));

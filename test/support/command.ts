@@ -17,8 +17,8 @@ export function runProgram(
   env: Record<string, string>,
   { input = '', interruptAt, cwd }: { input?: string; interruptAt?: string; cwd?: string } = {},
 ): Promise<Ended> {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(program, args, { env: { PATH, NODE_COMPILE_CACHE, ...env }, ...(cwd ? { cwd } : {}) });
+  const { PATH } = process.env;
+  const child = spawn(program, args, { env: { PATH, ...env }, ...(cwd ? { cwd } : {}) });
   const ended: Ended = { exit: null, out: '', err: '' };
   child.stdout.on('data', (chunk) => {
     ended.out += chunk;

@@ -223,13 +223,13 @@ export class ServerProcess extends Server {
     dataDir = newDataDir(),
     through: readonly string[] = [],
   ): Promise<ServerProcess> {
-    const { PATH, NODE_COMPILE_CACHE = '' } = process.env;
+    const { PATH } = process.env;
     const own = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...AT_ONCE };
     const NODE_OPTIONS = `${QUICK_HASHES} ${env.NODE_OPTIONS ?? ''}`;
     const [program = '', ...more] = [...through, process.execPath, ENTRY];
     const child = spawn(program, more, {
       cwd: dataDir,
-      env: { PATH, NODE_COMPILE_CACHE, ...own, ...env, NODE_OPTIONS },
+      env: { PATH, ...own, ...env, NODE_OPTIONS },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const output: string[] = [];
