@@ -11,14 +11,19 @@ import { now, sleep } from '../../src/platform/common/clock.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { CONFIG } from '../../src/platform/config/config.module.js';
 import type { Db } from '../../src/platform/database/db.js';
+import { steerClock } from '../support/clock.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
+import { gate } from '../support/gate.js';
 import { rdapDomain, startWhois, type WhoisStandIn } from '../support/registries.js';
 import { applicationOf, type Service, startService } from '../support/server.js';
 import { SILENT } from '../support/silent.js';
 import { describeUnless } from '../support/suites.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 import { addAccount, addDomain, done, providerFailed, refused, until } from '../support/world.js';
+
+/** ms between two octets of a slow server */
+const DRIP_MS = 200;
 
 const DAY = 24 * 3_600_000;
 /** top level domains with an RDAP server of their own, so that none waits for another's turn */
@@ -110,12 +115,18 @@ for (const { kind, skip } of databases('one')) {
 
     it('asks once for requests at the same time', async () => {
       const before = rdap.com.requests.length;
+      const { opened, open } = gate();
       rdap.com.handler = async () => {
-        await sleep(200);
+        await opened;
         return rdapDomain('same.com', '2028-09-14T04:00:00Z');
       };
       const id = await add('same.com');
-      const [one, two] = await Promise.all([look(id), look(id), tick(), tick()]);
+      const all = Promise.all([look(id), look(id), tick(), tick()]);
+      await until('the server is asked', () => rdap.com.requests.length > before);
+      // the other requests get here while the first question has no answer
+      for (let i = 0; i < 10; i++) done(await service.admin.get('/api/domains'));
+      open();
+      const [one, two] = await all;
       assert.deepEqual(done(one), done(two));
       assert.equal(done(one).expires_at, '2028-09-14T04:00:00.000Z');
       assert.equal(rdap.com.requests.length, before + 1);
@@ -290,16 +301,32 @@ for (const { kind, skip } of databases('one')) {
     // one kind is enough for what is waited for
     if (kind === 'sqlite')
       it('gives up on a server that answers byte by byte, and answers requests that it takes too long', async () => {
+        let dripping = false;
         const drip = (socket: Socket) => {
-          const timer = setInterval(() => socket.write('%'), 200);
-          socket.once('close', () => clearInterval(timer));
+          dripping = true;
+          const drop = () => {
+            if (!socket.destroyed) socket.write('%', () => void sleep(DRIP_MS).then(drop));
+          };
+          drop();
         };
         whois.pt.answer = () => drip;
-        const [queued, dripping] = [await add('queue.net'), await add('drip.pt')];
+        const [queued, dripped] = [await add('queue.net'), await add('drip.pt')];
         const server = new URL(rdap.net.url).host;
         const sql = 'INSERT INTO registry_servers (server, next_at, failures) VALUES (?, ?, 0)';
         await db.run(sql, [server, now(3_600_000)]);
-        const [late, slow] = await Promise.all([look(queued), look(dripping)]);
+        const clock = steerClock();
+        const looks = Promise.all([look(queued), look(dripped)]);
+        let over = false;
+        void looks.finally(() => {
+          over = true;
+        });
+        await until('the server drips', () => dripping);
+        await until('both have an answer', async () => {
+          await clock.advance(1000);
+          return over;
+        });
+        const [late, slow] = await looks;
+        clock.release();
         providerFailed(late, /No answer about queue\.net within 20 s/);
         // the limit of one answer, or the limit of the whole request where the machine was slow to begin
         providerFailed(slow, /it takes too long|No answer about drip\.pt within 20 s/);

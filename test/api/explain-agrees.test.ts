@@ -6,13 +6,14 @@ import { sha256 } from '../../src/platform/common/hash.js';
 import type { Db } from '../../src/platform/database/db.js';
 import type { TokenRule } from '../../src/tokens/rules/token-rules.js';
 import { addTeam, addUser, openDatabase } from '../support/database.js';
+import { seedOf } from '../support/seed.js';
 import { type Client, startService } from '../support/server.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
 const TOKENS = 480;
 const REQUESTS = 3;
 const USER_REQUESTS = 160;
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const SEED = seedOf('explanations of rights');
 
 const RECORDS = [
   { host: 'www', type: 'A', value: '10.0.0.1', ttl: 300 },

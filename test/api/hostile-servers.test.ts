@@ -23,6 +23,7 @@ import {
   TC,
 } from '../support/hostile.js';
 import { applicationOf, type Client, type Service, startService } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
 
@@ -236,7 +237,7 @@ describeUnless(root)('a name server that answers with more than anybody can read
         const send = () => {
           if (!socket.writable) return;
           octets += bytes(asked).length;
-          socket.write(bytes(asked), () => setTimeout(send, ms));
+          socket.write(bytes(asked), () => void sleep(ms).then(send));
         };
         socket.once('close', () => open.delete(socket));
         send();

@@ -5,6 +5,7 @@ import { type Cutter, startCutter } from '../support/cutter.js';
 import { databases } from '../support/databases.js';
 import { ADMIN, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
+import { until } from '../support/until.js';
 import { addAccount, addDomain, done, each, made } from '../support/world.js';
 
 const DOMAINS = ['example.com', 'example.net', 'example.org'];
@@ -204,7 +205,7 @@ for (const { kind, skip } of databases('one'))
       cutter.fate = () => ({ status: 503, headers: { 'retry-after': '30' } });
       const pausing = new AbortController();
       const call = zoneward.get('/api/domains', { signal: pausing.signal });
-      while (!tries.length) await new Promise((next) => setTimeout(next, 20));
+      await until('it pauses', () => tries.length > 0);
       pausing.abort(stop);
       await assert.rejects(call, stop);
       await assert.rejects(zoneward.get('/api/domains', { signal: AbortSignal.abort(stop) }), stop);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { now } from '../../src/platform/common/clock.js';
@@ -11,8 +10,12 @@ import { databases } from '../support/databases.js';
 import { cuttable, type Doer, inRedis, type JobFixture, jobFixture } from '../support/jobs.js';
 import { ELSEWHERE, gate } from '../support/leases.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
+import { sleep } from '../support/sleep.js';
 import { describeUnless, itUnless } from '../support/suites.js';
 import { until } from '../support/world.js';
+
+/** ms that a run takes, in which another process could begin one */
+const WORK_MS = 20;
 
 const EVERY_MS = 200;
 let log = '';
@@ -82,7 +85,7 @@ for (const { kind, skip } of databases('all')) {
             assert.equal(under++, 0, 'two at once');
             begun.push(Date.now());
             at.push(who);
-            await sleep(20);
+            await sleep(WORK_MS);
             under--;
           });
           await doer.start();

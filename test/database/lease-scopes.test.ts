@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, it, jest } from '@jest/globals';
 import { now } from '../../src/platform/common/clock.js';
 import { sha256 } from '../../src/platform/common/hash.js';
@@ -8,16 +6,21 @@ import type { Db } from '../../src/platform/database/db.js';
 import { type Held, LeaseLost, Leases } from '../../src/platform/database/leases.js';
 import { databases } from '../support/databases.js';
 import { ELSEWHERE, emptyDatabase, gate, plant } from '../support/leases.js';
+import { seedOf } from '../support/seed.js';
 import { SILENT } from '../support/silent.js';
+import { sleep } from '../support/sleep.js';
 import { describeUnless } from '../support/suites.js';
+import { until } from '../support/until.js';
 
 const ZONE = 'zone|1';
 const PART = { within: ZONE };
 const WHOLE = { whole: true };
 const TAKEN = { code: 409001 };
-const LONG = 60_000;
+const LONG = 120_000;
+/** ms that a name is held while others ask for theirs */
+const HOLD_MS = 30;
 const never = async () => assert.fail('it was let in');
-const SEED = Number(process.env.LEASES_SEED ?? randomInt(2 ** 31));
+const SEED = seedOf('leases of names and zones');
 
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`names and their zone on ${kind}`, () => {
@@ -35,9 +38,6 @@ for (const { kind, skip } of databases('all')) {
     beforeEach(() => db.run('DELETE FROM leases'));
 
     const count = async () => Number((await db.row<{ n: number }>('SELECT COUNT(*) AS n FROM leases'))?.n);
-    const comes = async (what: () => Promise<boolean>) => {
-      for (const end = Date.now() + 20_000; !(await what()); await sleep(10)) assert.ok(Date.now() < end);
-    };
     const confirm = (held: Held) => db.transaction((manager) => held.confirm(manager));
     /** Holds until it is told to end. */
     async function held(leases: Leases, names: string[], options: object) {
@@ -97,23 +97,19 @@ for (const { kind, skip } of databases('all')) {
       const writers = [here, there, here, there].map(async (leases, i) => {
         // each is held until the next one asks: without giving way the zone would never find all of them free
         while (busy) {
-          await leases.hold([`n${i}`], LONG, () => sleep(30), PART);
+          await leases.hold([`n${i}`], LONG, () => sleep(HOLD_MS), PART);
           rounds++;
         }
       });
-      await sleep(100);
-      const late = setTimeout(() => {
-        busy = false;
-      }, 20_000);
+      await until('names are taken', () => rounds >= 4);
       try {
         for (const leases of [here, there, here]) {
           await leases.hold([ZONE], LONG, async () => assert.equal(busy, true), WHOLE);
           const before = rounds;
-          while (busy && rounds === before) await sleep(10);
+          await until('names are taken again', () => rounds > before);
         }
       } finally {
         busy = false;
-        clearTimeout(late);
         await Promise.all(writers);
       }
       assert.equal(await count(), 0);
@@ -128,14 +124,14 @@ for (const { kind, skip } of databases('all')) {
         const order: string[] = [];
         // has `a`, or `c`, by the order of their hashes, and waits for `b`
         const names = there.hold(['a', 'b', 'c'], LONG, async () => order.push('names'), PART);
-        await comes(async () => (await count()) >= 2);
+        await until('two names are held', async () => (await count()) >= 2);
         const run = jest.spyOn(db, 'run').mockImplementation(async function (this: Db, sql, values = [], ...rest) {
           if (sql.startsWith('INSERT') && values[0] === sha256(ZONE)) await sleep(late);
           return (Object.getPrototypeOf(db) as Db).run.call(db, sql, values, ...rest);
         });
         try {
           const zone = (late ? there : here).hold([ZONE], LONG, async () => order.push('zone'), WHOLE);
-          await comes(async () => (await count()) === 2 && (await here.isHeld([ZONE])));
+          await until('the zone is wanted', async () => (await count()) === 2 && (await here.isHeld([ZONE])));
           await endB();
           await Promise.all([names, zone]);
         } finally {
@@ -176,7 +172,7 @@ for (const { kind, skip } of databases('all')) {
       }
     });
 
-    it(`never overlap, whoever comes when (LEASES_SEED=${SEED})`, async () => {
+    it(`never overlap, whoever comes when (TEST_SEED=${SEED})`, async () => {
       let state = SEED;
       const below = (most: number) => {
         state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

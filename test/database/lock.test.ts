@@ -10,8 +10,12 @@ import { AppDataSource } from '../../src/platform/database/app-data-source.js';
 import { type Db, isDatabaseDown } from '../../src/platform/database/db.js';
 import { databases, freshDatabase, onServer } from '../support/databases.js';
 import { dbOn } from '../support/db.js';
+import { sleep } from '../support/sleep.js';
 import { describeUnless } from '../support/suites.js';
 import { until } from '../support/world.js';
+
+/** ms between reading and writing, in which another transaction could read */
+const HOLD_MS = 5;
 
 for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`transactions on ${kind}`, () => {
@@ -38,7 +42,7 @@ for (const { kind, skip } of databases('all')) {
           assert.equal(await db.lock(manager, 'settings', { name: 'counter' }), true);
           const sql = "SELECT content FROM settings WHERE name = 'counter'";
           const row = await db.row<{ content: string }>(sql, [], manager);
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await sleep(HOLD_MS);
           const next = String(Number(row?.content) + 1);
           await db.run("UPDATE settings SET content = ? WHERE name = 'counter'", [next], manager);
         });

@@ -8,8 +8,9 @@ import { OCTODNS_TYPES } from '../../src/documents/octodns-values.js';
 import { parseDocument } from '../../src/documents/parse-document.js';
 import { printDocument } from '../../src/documents/print-document.js';
 import { SAMPLES } from '../support/samples.js';
+import { seedOf } from '../support/seed.js';
 
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const SEED = seedOf('documents');
 const ZONE = 'example.com';
 
 const text = (max: number) => fc.string({ unit: 'grapheme', maxLength: max }).filter((s) => !s.includes('\0'));

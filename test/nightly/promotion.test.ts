@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
 import { type Door, startDoor } from '../support/door.js';
@@ -10,10 +9,16 @@ import { key } from '../support/idempotency.js';
 import { noOwnServer } from '../support/own-database.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { ADMIN, type Client, LocalServer, type Server, ServerProcess } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { type Pair, startPair } from '../support/standby.js';
 import { describeUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import { done, made, startWorld, until, type World } from '../support/world.js';
+
+/** ms after which a client asks again */
+const RETRY_MS = 100;
+/** ms for which the address leads to a server that only reads */
+const READ_ONLY_MS = 1000;
 
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const WRITERS = 8;
@@ -78,7 +83,7 @@ function suite(): void {
         const { reason, applied = '' } = data as unknown as { reason: string; applied?: string };
         told.add(`${code} ${reason} ${applied}`.trim());
         if (reason === 'outcome_unknown' || applied === 'unknown') return;
-        await sleep(100);
+        await sleep(RETRY_MS);
       }
     };
     const writer = async (number: number) => {
@@ -93,7 +98,7 @@ function suite(): void {
     await pair.killPrimary();
     // the address leads to a server that only reads for a while
     door.target = pair.standby;
-    await sleep(1000);
+    await sleep(READ_ONLY_MS);
     const before = acknowledged.size;
     pair.promote();
     await until('writes are acknowledged again', async () => acknowledged.size > before);

@@ -4,17 +4,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
 import { noNginx, startNginx } from '../support/nginx.js';
 import { ServerProcess, startProcess } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
+import { until } from '../support/until.js';
 import { made } from '../support/world.js';
 
 const atEnd = atEndOfTest();
 /** TEST_RESTARTS=20 npm test -- drain, for more of them */
 const RESTARTS = Number(process.env.TEST_RESTARTS ?? 2);
+/** ms between two requests of a client */
+const DIRECT_MS = 100;
+const PROXIED_MS = 20;
+/** ms after which nginx asks a server again that was away */
+const NGINX_MS = 2500;
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 
 interface Call {
@@ -64,7 +70,7 @@ describe('a service that is told to end', () => {
     const { server, stop } = await startProcess('sqlite', { DRAIN_MS: '300000' });
     atEnd(stop);
     process.kill(server.pid, 'SIGINT');
-    while (await ask({ port: portOf(server) }).catch(() => null)) await sleep(20);
+    await until('it has ended', async () => !(await ask({ port: portOf(server) }).catch(() => null)));
   });
 });
 
@@ -99,7 +105,7 @@ for (const { kind, skip } of databases('postgresql')) {
               // who asks a replica past the proxy finds its port closed while it is away
               ({ code }) => code !== 'ECONNREFUSED' && troubles.push(`${method} ${call.port}: ${code}`),
             );
-            await sleep(ports === direct ? 100 : 20);
+            await sleep(ports === direct ? DIRECT_MS : PROXIED_MS);
           }
         };
         await Promise.all(Array.from({ length: count }, (_none, i) => one(i))).finally(() => agent.destroy());
@@ -117,8 +123,7 @@ for (const { kind, skip } of databases('postgresql')) {
         const { dataDir } = replicas[at] as ServerProcess;
         replicas[at] = await ServerProcess.start({ ...env, PORT: String(ports[at]) }, dataDir);
         assert.ok(asked > was);
-        // until nginx asks it again
-        await sleep(2500);
+        await sleep(NGINX_MS);
       }
       on = false;
       await load;

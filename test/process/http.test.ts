@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -415,17 +416,24 @@ describe('shutdown', () => {
     const headers = {
       'content-type': 'application/json',
       'content-length': body.length,
+      expect: '100-continue',
       authorization: `Bearer ${service.token}`,
     };
     const late = request({ port, method: 'POST', path: '/api/tokens', headers });
     const status = new Promise<number | undefined>((resolve, reject) => {
       late.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
     });
+    late.flushHeaders();
+    // the service has the request
+    await once(late, 'continue');
     late.write(body.slice(0, 5));
-    await new Promise((resolve) => setTimeout(resolve, 200));
     const exit = service.server.stop();
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await assert.rejects(fetch(`${service.server.url}/health/live`));
+    await until('the port is closed', () =>
+      fetch(`${service.server.url}/health/live`).then(
+        () => false,
+        () => true,
+      ),
+    );
     late.end(body.slice(5));
     assert.equal(await status, 201);
     assert.equal(await exit, 0);

@@ -19,10 +19,14 @@ import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { applicationOf, ServerProcess, type Service, startProcess, startService } from '../support/server.js';
 import { SILENT } from '../support/silent.js';
+import { sleep } from '../support/sleep.js';
 import { startSmtp } from '../support/smtp.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { type Handler, type Received, type StandIn, startStandIn } from '../support/vendor.js';
 import { addAccount, done, made, refused, until } from '../support/world.js';
+
+/** ms between two looks of all processes */
+const LOOK_MS = 2;
 
 const ENV = { OUTBOUND_ALLOW: '127.0.0.0/8', SECRET_KEY: 'the-same-key-of-all-replicas-01234567890' };
 const SECRET = 'Planted-Hook-Secret-Toucan-17';
@@ -350,8 +354,13 @@ for (const { kind, skip } of databases('one')) {
       for (const other of others) other.onModuleInit();
       const standIns = [await receiver(), await receiver(), await receiver()];
       await set(...standIns.map(({ url }, i) => hook(`c${i}`, url)));
-      const looking = setInterval(() => void of(Events).emit('notice.queued'), 2);
-      afterTest(() => clearInterval(looking));
+      let on = true;
+      afterTest(() => {
+        on = false;
+      });
+      void (async () => {
+        for (; on; await sleep(LOOK_MS)) void of(Events).emit('notice.queued');
+      })();
       const texts = Array.from({ length: 30 }, (_none, i) => `n${i}`);
       for (const text of texts) await tell(text);
       await until('all are sent', async () => (await states()).filter((state) => state === 'sent').length === 90);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { type Database, databases, freshDatabase, onServer } from '../support/databases.js';
 import { ADMIN, LocalServer, type Server } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused, until } from '../support/world.js';
 

@@ -9,6 +9,7 @@ import { describe, it } from '@jest/globals';
 import { startProcess } from '../support/server.js';
 import { atEndOfTest } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
+import { ending } from '../support/until.js';
 import { made } from '../support/world.js';
 
 const atEnd = atEndOfTest();
@@ -75,9 +76,7 @@ describe('SIGTERM', () => {
     await once(silent, 'connect');
     child.kill('SIGTERM');
     // Node alone waits a minute for the headers of a request
-    const late = setTimeout(() => child.kill('SIGKILL'), 30_000);
-    assert.deepEqual(await once(child, 'exit'), [0, null]);
-    clearTimeout(late);
+    assert.deepEqual(await ending('it ends', once(child, 'exit'), 45_000), [0, null]);
   });
 
   it('ends a start that waits for its database', async () => {

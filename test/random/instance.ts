@@ -1,12 +1,15 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, withoutRates } from '../support/database.js';
 import type { Kind } from '../support/databases.js';
 import { type Client, isStopped, ServerProcess, type Service, startProcess } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { rowsOf } from '../support/tables.js';
 import type { Dice } from './dice.js';
 import { reloadScript, TIMEOUT_MS, writeReloadScript } from './grounds.js';
+
+/** ms between two looks whether a process is stopped */
+const LOOK_MS = 20;
 
 /** ms in which a provider of these tests may still apply what it did not answer; more than it is ever late */
 const UNCLEAR_MS = 1500;
@@ -82,15 +85,18 @@ export class Instance {
   pauseAt(step: number, ms: number): () => void {
     this.killAt(`pause ${step}`);
     const { pid } = this;
-    const watch = setInterval(() => {
-      if (!isStopped(pid)) return;
-      clearInterval(watch);
-      void this.expire(pid)
-        .catch(() => undefined)
-        .then(() => sleep(ms))
-        .then(() => process.kill(pid, 'SIGCONT'));
-    }, 20);
-    return () => clearInterval(watch);
+    let on = true;
+    const watch = async () => {
+      for (; on && !isStopped(pid); await sleep(LOOK_MS));
+      if (!on) return;
+      await this.expire(pid).catch(() => undefined);
+      await sleep(ms);
+      process.kill(pid, 'SIGCONT');
+    };
+    void watch();
+    return () => {
+      on = false;
+    };
   }
 
   /** The locks of a process end. */

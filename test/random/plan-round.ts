@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import type { RemoteZone } from '../../src/providers/provider.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { PlanChangeView, PlanView } from '../../src/records/plans/plan.dto.js';
 import type { Answer, Client, Service } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { addDomain, done, made, refused, until } from '../support/world.js';
 import type { Dice } from './dice.js';
 import type { Ground, Told } from './grounds.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { databases, type Kind } from '../support/databases.js';
+import { seedOf } from '../support/seed.js';
 import { type Client, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, done } from '../support/world.js';
@@ -11,7 +12,7 @@ import { PlanRound } from './plan-round.js';
 /** rounds on all databases together; `npm run rounds` plays 1 000 */
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 12);
 /** of the first round; the next has the next one, and the provider follows from it */
-const SEED = Number(process.env.TEST_SEED ?? (process.env.CI ? 90_210 : Date.now() % 1_000_000_000));
+const SEED = seedOf('random plans');
 const REAL = ['powerdns', 'bind', 'knot', 'zone files'];
 const say = (words: string) => process.stdout.write(`${words}\n`);
 

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failure } from '../support/answers.js';
 import type { Answer } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import type { Dice } from './dice.js';
 import { editFor, type Sent, type Soil, setFor } from './edits.js';
 import type { Ground } from './grounds.js';
 import type { Instance } from './instance.js';
 import type { Entry } from './ledger.js';
+
+/** ms before a list is read while another one is changed */
+const REFRESH_MS = 5;
+const LOOK_MS = 100;
+/** ms after which nothing is expected to end any more */
+const HANGS_MS = 120_000;
 
 /** A request of a round, and what was answered; null: nothing, since the service had died. */
 export interface Asked {
@@ -85,21 +91,22 @@ export async function disturb(place: Place, dice: Dice, soil: Soil, twinSoil: So
   const lists = Array.from({ length: two ? 2 : 1 }, (_, i) => ({ dice: dice.fork(), wait: i * dice.int(0, 30), i }));
   if (end < 0.3) instance.killAt(at);
   const watched = end > 0.8 && end < 0.93 ? instance.pauseAt(dice.int(1, 90), dice.int(50, 2500)) : () => undefined;
-  const timer = end > 0.93 ? setTimeout(() => void instance.kill(), ms) : undefined;
+  let over = false;
+  if (end > 0.93) void sleep(ms).then(() => (over ? undefined : instance.kill()));
   const asking = lists.map(async ({ dice: own, wait, i }) => {
     await sleep(wait);
     return ask(i && place.twin ? { ...place, domain: place.twin } : place, own, i ? twinSoil : soil, `${name}-${i}`);
   });
   if (refreshes) {
     const path = `/api/domains/${place.domain}/records?refresh=true&limit=1` as const;
-    await sleep(5);
+    await sleep(REFRESH_MS);
     await instance
       .client()
       .get(path)
       .catch(() => undefined);
   }
   const asked = await Promise.all(asking);
-  clearTimeout(timer);
+  over = true;
   watched();
   if (dice.chance(0.7)) instance.pardon();
   ground.trouble(null, instance.dataDir);
@@ -118,13 +125,13 @@ export async function settle({ instance, domain }: Place): Promise<void> {
       continue;
     }
     const waited = Date.now() - begun;
-    assert.ok(waited < 30_000, 'change sets without an end after 30 s');
+    assert.ok(waited < HANGS_MS, `change sets without an end after ${HANGS_MS} ms`);
     if (waited > 3_000)
       await instance
         .client()
         .get(`/api/domains/${domain}/records?refresh=true&limit=1`)
         .catch(() => undefined);
-    await sleep(waited > 3_000 ? 300 : 50);
+    await sleep(LOOK_MS);
   }
 }
 

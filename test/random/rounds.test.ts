@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import { databases, type Kind } from '../support/databases.js';
+import { seedOf } from '../support/seed.js';
+import { sleep } from '../support/sleep.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 import { Dice } from './dice.js';
@@ -11,13 +12,17 @@ import { Instance } from './instance.js';
 import { differences, type Entry, mustBe, toldOf, wordsOf } from './ledger.js';
 import { type Asked, contradictions, disturb, type Place, settle } from './round.js';
 
+const LOOK_MS = 100;
+/** ms after which a lock is taken to be never released */
+const HANGS_MS = 60_000;
+
 /** rounds on all databases together; a run of `TEST_ROUNDS=500` takes a quarter of an hour */
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 12);
 /**
  * Of the first zone; the next has the next one. With `TEST_ROUNDS=1` just this zone is played again. The gate judges a
  * change by the same lists each time; new ones are for who looks for faults.
  */
-const SEED = Number(process.env.TEST_SEED ?? (process.env.CI ? 90_210 : Date.now() % 1_000_000_000));
+const SEED = seedOf('random rounds');
 const say = (words: string) => process.stdout.write(`${words}\n`);
 
 interface Stored {
@@ -74,7 +79,7 @@ async function leftovers({ instance, domain }: Place, records: readonly RecordVi
   };
   // a look at the provider of its own may be under way
   const held = new Set(await mine());
-  for (const end = Date.now() + 10_000; held.size && Date.now() < end; await sleep(100)) {
+  for (const end = Date.now() + HANGS_MS; held.size && Date.now() < end; await sleep(LOOK_MS)) {
     const still = await mine();
     for (const owner of held) if (!still.includes(owner)) held.delete(owner);
   }

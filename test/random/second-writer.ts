@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import type { DnsProvider, RemoteZone } from '../../src/providers/provider.js';
 import type { Client } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import type { Dice } from './dice.js';
 import { type Told, told } from './grounds.js';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/platform/database/db.js';
 import { ApprovalsService } from '../../src/records/plans/approvals.service.js';
+import { steerClock } from '../support/clock.js';
 import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
@@ -388,7 +389,15 @@ for (const { kind, skip } of databases('one'))
       assert.equal(plan.created_by.username, 'writer');
       // another try, 5 s later, finds it
       const tries = async () => done(await admin.get(`${at}/changes?door=failover`)).total;
-      await new Promise((resolve) => setTimeout(resolve, 7000));
+      const clock = steerClock();
+      try {
+        for (let second = 0; second < 10; second++) {
+          await clock.advance(1000);
+          await waiting();
+        }
+      } finally {
+        clock.release();
+      }
       assert.deepEqual(
         (await waiting()).map(({ id }) => id),
         [plan.id],

@@ -3,15 +3,18 @@ import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { copyOf, databases, freshDatabase } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { LocalServer, type Server, ServerProcess, startProcess, startService } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, startWorld, until, type World } from '../support/world.js';
+
+/** ms in which a process that is not paused begins several jobs */
+const QUIET_MS = 4000;
 
 const ADMIN_ENTRY = join(import.meta.dirname, '../../dist/zoneward.cjs');
 const env = { SECRET_KEY: 'the-same-key-of-all-replicas-0123456789' };
@@ -90,7 +93,7 @@ for (const [i, { kind, skip }] of databases('one').entries())
       );
       const before = await runsOf(place);
       const asked = world.proxy.requests.length;
-      await sleep(4000);
+      await sleep(QUIET_MS);
       assert.equal(await runsOf(place), before, 'jobs');
       assert.equal(world.proxy.requests.length, asked, 'calls of the provider');
       return client;

@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Client, ServerProcess, startProcess } from '../support/server.js';
+import { sleep } from '../support/sleep.js';
 import { describeUnless } from '../support/suites.js';
 import { openIntents, rowsOf } from '../support/tables.js';
 import { startTargets, type Targets } from '../support/targets.js';
 import { done, startWorld, until, type World } from '../support/world.js';
+
+/** ms in which a configuration could overtake a switch */
+const OVERTAKE_MS = 1000;
 
 const [P1, P2, B1, B2] = ['127.0.4.1', '127.0.4.2', '127.0.5.1', '127.0.5.2'] as const;
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
@@ -121,8 +124,7 @@ for (const { kind, skip } of databases('postgresql')) {
         if (request.method === 'PATCH' && !put) {
           const rules = [{ ...rule, backup: [B1, B2] }];
           put = client().post(failover(), { enabled: true, rules }).then(done);
-          // time to overtake the switch, which it must not
-          await Promise.race([put, sleep(1000)]);
+          await Promise.race([put, sleep(OVERTAKE_MS)]);
         }
         return forward();
       };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { stopClock } from '../support/clock.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
+import { waitsForLock } from '../support/late-writes.js';
 import { noPowerdns, type Powerdns, startPowerdns } from '../support/powerdns.js';
 import type { Client } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -137,6 +138,12 @@ for (const { kind, skip } of databases('one')) {
     it('loses no write of somebody who writes all the time', async () => {
       const one = await zone('powerdns', []);
       let goes = true;
+      let count = 0;
+      /** Until the writer has written some more. */
+      const more = async () => {
+        const wanted = count + 3;
+        await until('there are more writes', () => count >= wanted);
+      };
       const written: string[] = [];
       const writer = (async () => {
         for (let i = 0; goes; i++) {
@@ -144,15 +151,15 @@ for (const { kind, skip } of databases('one')) {
           if (i % 4 === 1) done(await admin.put(`${one.path}/${id}`, { value: '192.0.2.77' }));
           if (i % 4 === 2) done(await admin.delete(`${one.path}/${id}`));
           else written.push(`w${i} A - ${i % 4 === 1 ? '192.0.2.77' : '192.0.2.1'} 300 on`);
-          await sleep(20);
+          count = i + 1;
         }
       })();
       const target = made(await one.begin()).target_domain_id as number;
       for (const step of ['copy', 'follow', 'switch']) {
-        await sleep(200);
+        await more();
         done(await one.step(step));
       }
-      await sleep(300);
+      await more();
       goes = false;
       await writer;
       assert.deepEqual(lines(await one.list()), written.toSorted());
@@ -193,10 +200,12 @@ for (const { kind, skip } of databases('one')) {
         if (request.method === 'GET' && ++asked === 2) await free;
         return forward();
       };
+      const clock = stopClock();
       const switched = one.step('switch');
       await until('the switch has the zone', async () => asked >= 2);
       const write = admin.post(one.path, { host: 'waited', type: 'A', value: '192.0.2.60', ttl: 300 });
-      await sleep(300);
+      await waitsForLock(clock);
+      clock.release();
       go();
       done(await switched);
       world.proxy.fault = null;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { bindMissing, missing, startBind } from '../support/bind.js';
@@ -9,6 +8,7 @@ import { databases, type Kind } from '../support/databases.js';
 import { noPowerdns, startPowerdns } from '../support/powerdns.js';
 import { type Client, type Server, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
+import { until } from '../support/until.js';
 import { addAccount, addDomain, ask, done, made, type Published, published, refused, txtOf } from '../support/world.js';
 
 const run = promisify(execFile);
@@ -139,15 +139,9 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
   const look = async (name: string, type: string) =>
     (await place.look(name, type)).map((p) => (type === 'TXT' ? { ...p, rdata: txtOf(p.rdata) } : p));
   const values = async (name: string, type: string) => (await look(name, type)).map((p) => p.rdata).toSorted();
-  /** That the name server answers just this. It is asked again for a moment: what is lost stays lost. */
-  const publishes = async (name: string, type: string, wanted: string[]) => {
-    let seen = await values(name, type);
-    for (let i = 0; i < 20 && !isDeepStrictEqual(seen, wanted); i++) {
-      await sleep(100);
-      seen = await values(name, type);
-    }
-    assert.deepEqual(seen, wanted);
-  };
+  /** That the name server answers just this, which it may do a moment later: what is lost stays lost. */
+  const publishes = (name: string, type: string, wanted: string[]) =>
+    until(`${name} ${type} is ${wanted}`, async () => isDeepStrictEqual(await values(name, type), wanted));
 
   async function lifeOf(host: string, zone: string, { type, values: [first, second], priorities, rdata }: Case) {
     const name = host === '@' ? zone : `${host}.${zone}`;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { RecordEndsRepository } from '../../src/cache/record-ends.repository.js';
 import { EndedRecords } from '../../src/changes/ended-records.service.js';
+import { now } from '../../src/platform/common/clock.js';
 import type { Db } from '../../src/platform/database/db.js';
+import { type SteeredClock, steerClock } from '../support/clock.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
@@ -21,11 +22,11 @@ import {
   type World,
 } from '../support/world.js';
 
-const in_ = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const in_ = (ms: number): string => now(ms);
 const FAR = '2999-01-01T00:00:00.000Z';
 const PAST = '2020-01-01T00:00:00.000Z';
 /** ms of an end that a test waits for */
-const SOON = 3000;
+const SOON = 60_000;
 
 for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`records that end, on ${kind}`, () => {
@@ -34,6 +35,7 @@ for (const { kind, skip } of databases('one')) {
     let db: Db;
     let close: () => Promise<void>;
     let count = 0;
+    let clock: SteeredClock;
 
     beforeAll(async () => {
       world = await startWorld(kind, { OUTBOUND_ALLOW: '127.0.0.0/8' });
@@ -43,8 +45,10 @@ for (const { kind, skip } of databases('one')) {
       const channel = { id: 'hook', type: 'webhook', name: 'Hook', config: { url: 'http://127.0.0.1:9/' } };
       const channels = [{ ...channel, events: ['rights.ended'] }];
       done(await admin.put('/api/settings/notifications', { channels }));
+      clock = steerClock();
     });
     afterAll(async () => {
+      clock?.release();
       await close?.();
       await world?.stop();
     });
@@ -106,7 +110,7 @@ for (const { kind, skip } of databases('one')) {
       const shown = await record(id);
       assert.deepEqual([shown.expires_at, shown.end_hold_reason], [expires_at, null]);
       assert.deepEqual(await inDns(name), [`${name} A - 192.0.2.1 600 on`, `${name} A - 192.0.2.2 600 on`]);
-      await sleep(SOON);
+      await clock.advance(SOON);
       await run();
       await until('it is gone', async () => !(await isThere(id)));
       assert.deepEqual(await inDns(name), [`${name} A - 192.0.2.2 600 on`], 'the other value of the set stays');
@@ -248,7 +252,7 @@ for (const { kind, skip } of databases('one')) {
         const [kept, over] = [await create({ expires_at: FAR }), await create({ expires_at: in_(SOON) })];
         const [newest] = done(await admin.get(`/api/domains/${world.domain}/versions`)).list;
         done(await admin.delete(`${world.records}/${kept.id}`));
-        await sleep(SOON);
+        await clock.advance(SOON);
         await run();
         await until('it is gone', async () => !(await isThere(over.id)));
         await apply({ version: newest?.version });

@@ -9,6 +9,10 @@ import { parseConfig } from '../../src/platform/config/config.js';
 import { DnsClient, NoAnswer } from '../../src/platform/dns-client/dns-client.service.js';
 import { type Bound, Effort, ROUND, SURVEY } from '../../src/platform/dns-client/effort.js';
 import { upstreamOf, upstreamText } from '../../src/platform/dns-client/upstream.js';
+import { sleep } from '../support/sleep.js';
+
+/** ms between two pieces of an answer */
+const BETWEEN_MS = 5;
 
 const QUESTION = { name: 'www.Example.test', type: TYPE.A };
 const A = { type: 'A', name: 'www.example.test', ttl: 60, data: '192.0.2.1' } as const;
@@ -37,7 +41,7 @@ describe('questions to a name server', () => {
         length.writeUInt16BE(message.length);
         // in pieces, as networks do
         socket.write(Buffer.concat([length, message.subarray(0, 5)]));
-        setTimeout(() => socket.end(message.subarray(5)), 5);
+        void sleep(BETWEEN_MS).then(() => socket.end(message.subarray(5)));
       }
     });
   });

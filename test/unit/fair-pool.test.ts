@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { allPools, FairPool } from '../../src/platform/common/fair-pool.js';
 import { type Bounds, POOLS } from '../../src/platform/common/pools.js';
+import { stopClock } from '../support/clock.js';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -65,6 +66,7 @@ describe('a pool that users share', () => {
   });
 
   it('begins no more at a target within a second than it may, and the rest afterwards', async () => {
+    const clock = stopClock();
     const { begun, put, end } = held({ all: 10, user: 10, target: 10, perSecond: 2 });
     for (const name of ['a1', 'a2', 'a3']) void put(name, 1, 'x');
     void put('a4', 1, 'y');
@@ -73,22 +75,24 @@ describe('a pool that users share', () => {
     // a target with nothing under way is not forgotten before its second is over
     for (const name of ['a1', 'a2', 'a4']) await end(name);
     assert.deepEqual(begun, ['a1', 'a2', 'a4']);
-    while (begun.length < 4) await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(1000);
     assert.equal(begun[3], 'a3');
+    clock.release();
   });
 
   it('serves who waits at a target when its second is over, though another one was waited at before', async () => {
+    const clock = stopClock();
     const { begun, put } = held({ all: 10, user: 10, target: 10, perSecond: 1 });
-    const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     void put('early', 1, 'x');
-    await wait(600);
+    await clock.advance(600);
     void put('late', 2, 'y');
     void put('late2', 2, 'y');
     void put('early2', 1, 'x');
-    while (begun.length < 3) await wait(20);
+    await clock.advance(400);
     assert.deepEqual(begun, ['early', 'late', 'early2']);
-    while (begun.length < 4) await wait(20);
+    await clock.advance(600);
     assert.equal(begun[3], 'late2');
+    clock.release();
   });
 
   it('refuses who would wait behind too many, of one user and of all, and counts it', async () => {

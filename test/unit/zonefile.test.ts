@@ -14,9 +14,10 @@ import { parseEntries } from '../../src/dns/zonefile-entries.js';
 import { missing } from '../support/bind.js';
 import { linesOf } from '../support/dig.js';
 import { SAMPLES } from '../support/samples.js';
+import { seedOf } from '../support/seed.js';
 import { itUnless } from '../support/suites.js';
 
-const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
+const SEED = seedOf('zone files');
 const ZONE = 'example.com';
 const HEAD = '$TTL 9\n@ SOA ns.example.net. h.example.net. 1 2 3 4 5\n@ NS ns.example.net.\n';
 const noBind = missing('named-checkzone');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { NotBegun } from '../../../src/providers/kit/http/errors.js';
@@ -174,7 +175,7 @@ describe('records that have ids', () => {
         assert.ok(!busy.has(host), 'one at a name');
         busy.add(host);
         most = Math.max(most, ++now);
-        await new Promise((done) => setTimeout(done, 5));
+        for (let turn = 0; turn < 5; turn++) await nextTurn();
         now--;
         busy.delete(host);
         return `${host} ${value}`;

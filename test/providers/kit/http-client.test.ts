@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, it, jest } from '@jest/globals';
 import type { Agent } from 'undici';
 import { keepTime } from '../../../src/platform/common/clock.js';
@@ -10,7 +9,12 @@ import { Http, type HttpOptions } from '../../../src/providers/kit/http/http-cli
 import { asOneList, currentList } from '../../../src/providers/kit/http/list-size.js';
 import { RateLimiter } from '../../../src/providers/kit/http/rate-limiter.js';
 import { cachedToken, withBearerToken } from '../../../src/providers/kit/http/token-cache.js';
+import { sleep } from '../../support/sleep.js';
+import { until } from '../../support/until.js';
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
+
+/** ms in which one call too many would arrive */
+const MORE_MS = 20;
 
 describe('the HTTP client of all providers', () => {
   let standIn: StandIn;
@@ -368,7 +372,9 @@ describe('the HTTP client of all providers', () => {
     let most = 0;
     standIn.handler = async () => {
       most = Math.max(most, ++now);
-      await sleep(20);
+      // as many as may be at once, and time for one too many
+      await until('three are at once', () => most >= 3);
+      await sleep(MORE_MS);
       now--;
       return good;
     };
@@ -476,7 +482,7 @@ describe('the HTTP client of all providers', () => {
       return undefined;
     };
     const first = client({ limiter, errorKind }).post('/first');
-    while (!told) await sleep(5);
+    await until('the account is to wait', () => told);
     const other = client({ limiter }).extend({ headers: { x: '1' } });
     await Promise.all([first, client({ limiter }).get('/second'), other.get('/third')]);
     assert.equal(times.length, 4);

@@ -4,6 +4,7 @@ import { dnsRecord } from '../../../src/dns/record.js';
 import { decode } from '../../../src/providers/kit/http/body.js';
 import { fromZone } from '../../../src/providers/kit/zone/whole-zone.js';
 import { type Change, ProviderError, type RemoteRecord } from '../../../src/providers/provider.js';
+import { gate } from '../../support/gate.js';
 
 interface Entry {
   name: string;
@@ -160,8 +161,11 @@ describe('a zone that is written as a whole', () => {
     const { world, provider, zones } = vendor(a('one', '192.0.2.1'));
     zones.set('y', [a('other', '192.0.2.5')]);
     const { read } = world;
+    const { opened, open } = gate();
     world.read = async (id) => {
-      await new Promise((done) => setTimeout(done, id === 'z' ? 1 : 20));
+      // one is read while the other one is being written
+      if (id === 'z') open();
+      else await opened;
       return read(id);
     };
     await Promise.all([zone, { ...zone, id: 'y' }].map((of) => provider.apply(of, [create('new', '192.0.2.9')])));
