@@ -177,7 +177,7 @@ for (const { kind, skip } of databases('all')) {
       await next(false);
       fails = false;
       await next(false);
-      await until('both are told', async () => told.join() === 'failed,done', 5000);
+      await until('both are told', async () => told.join() === 'failed,done');
       await next(false);
       assert.deepEqual(told, ['failed', 'done']);
     });
@@ -357,7 +357,7 @@ for (const { kind, skip } of databases('all')) {
       });
       await doer.start();
       try {
-        await until('the last one runs', async () => did.has(2), 20_000);
+        await until('the last one runs', async () => did.has(2));
       } finally {
         hold.open();
       }

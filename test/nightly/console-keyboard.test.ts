@@ -58,7 +58,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
       await opened.waitFor();
       await page.keyboard.press('Escape');
       await opened.waitFor({ state: 'detached' });
-      await until(`the focus is back on ${opener}`, () => isFocused(opener), 3000);
+      await until(`the focus is back on ${opener}`, () => isFocused(opener));
     }
   });
 
@@ -68,9 +68,9 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Your profile' }).waitFor();
     // the menu takes the focus a moment after it is shown
-    await until('the focus is in the menu', async () => !(await isFocused(button('admin: your menu'))), 3000);
+    await until('the focus is in the menu', async () => !(await isFocused(button('admin: your menu'))));
     await page.keyboard.press('ArrowUp');
-    await until('the last one', () => isFocused(page.getByRole('menuitem', { name: 'Sign out' })), 3000);
+    await until('the last one', () => isFocused(page.getByRole('menuitem', { name: 'Sign out' })));
     await page.keyboard.press('Home');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Your profile', level: 1 }).waitFor();
@@ -80,11 +80,11 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
     await tabTo(page, rows.nth(1));
     await page.keyboard.press('End');
-    await until('the last row', () => isFocused(rows.last()), 3000);
+    await until('the last row', () => isFocused(rows.last()));
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowDown');
-    await until('the second row', () => isFocused(rows.nth(2)), 3000);
+    await until('the second row', () => isFocused(rows.nth(2)));
     await page.keyboard.press('Enter');
     await page.waitForURL(/entry=\d+/);
   });
@@ -104,7 +104,7 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     const rows = grid.locator('[data-index]');
     await tabTo(page, rows.first());
     await page.keyboard.press('ArrowDown');
-    await until('the second row', () => isFocused(rows.nth(1)), 3000);
+    await until('the second row', () => isFocused(rows.nth(1)));
     await page.keyboard.press('/');
     await page.keyboard.type('mail');
     await page.getByText('1 record', { exact: true }).waitFor();
@@ -117,27 +117,27 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     // Escape leaves the form, and the row has the focus
     await page.keyboard.press('Escape');
     await form.waitFor({ state: 'detached' });
-    await until('the row has the focus', () => isFocused(row), 3000);
+    await until('the row has the focus', () => isFocused(row));
     await page.keyboard.press('Enter');
     await tabTo(page, form.getByLabel('Address', { exact: true }));
     await page.keyboard.press('Control+a');
     await page.keyboard.type('198.51.100.25');
     await page.keyboard.press('Enter');
     await page.getByText('1 change to publish').waitFor();
-    await until('the row has the focus', () => isFocused(row), 3000);
+    await until('the row has the focus', () => isFocused(row));
     const review = button('See the difference');
     await tabTo(page, review);
     await page.keyboard.press('Enter');
     await button('Publish 1 change').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await until('the focus is back', () => isFocused(review), 3000);
+    await until('the focus is back', () => isFocused(review));
     await page.keyboard.press('Enter');
     await tabTo(page, button('Publish 1 change'));
     await page.keyboard.press('Enter');
     await page.getByText('Published: 1 change').waitFor();
     assert.equal(await held(), 'mail A - 198.51.100.25 600 on');
-    await until('the button has the focus', () => isFocused(button('Done')), 3000);
+    await until('the button has the focus', () => isFocused(button('Done')));
     await tabTo(page, button('Undo'), 'Shift+Tab');
     await page.keyboard.press('Enter');
     await tabTo(page, button('Publish 1 change'));
@@ -148,6 +148,6 @@ describeUnless(noChromium || noPowerdns)('the console without a mouse', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     // with the tray gone, what opened the dialog is gone: the focus is not lost
     const isSomewhere = () => page.evaluate<boolean>('document.activeElement !== document.body');
-    await until('the focus is somewhere', isSomewhere, 3000);
+    await until('the focus is somewhere', isSomewhere);
   });
 });
