@@ -6,20 +6,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import packet from 'dns-packet';
+import { type SteeredClock, stopClock } from '../support/clock.js';
 import { type Internet, internetMissing, startInternet } from '../support/delegations.js';
-import { type Client, type Service, startProcess } from '../support/server.js';
+import { type Client, type Service, startProcess, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { ending } from '../support/until.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
-/** seconds that a request waits for what will come */
-const LONG_S = 120;
+/**
+ * Seconds that a request waits for what will come, by a clock that stands still. All of them together are less than the
+ * 300 s by which the clock of a signed message may be off.
+ */
+const LONG_S = 20;
+const PREFER = `respond-published; wait=${LONG_S}`;
+/** pauses between rounds of questions in ms, of those that end only when the test lets them */
+const PAUSES_MS = [1266, 1898, 2848, 4000];
 
 describeUnless(internetMissing())('whether a record is live', () => {
   let folder: string;
+  let certificate: string;
   let net: Internet;
   let service: Service;
   let admin: Client;
+  /** Of the service: no question and no request takes too long, unless the test lets the time pass. */
+  let clock: SteeredClock;
   let domain: number;
   let records: `/api/domains/${number}/records`;
 
@@ -33,11 +43,14 @@ describeUnless(internetMissing())('whether a record is live', () => {
     });
     const tls = { key: readFileSync(file('key.pem'), 'utf8'), cert: readFileSync(file('cert.pem'), 'utf8') };
     net = await startInternet('21.1', { primary: 'bind', tls });
-    service = await startProcess('sqlite', {
-      NODE_EXTRA_CA_CERTS: file('cert.pem'),
-      OUTBOUND_ALLOW: '127.0.0.0/8',
-    });
-    admin = service.admin;
+    certificate = file('cert.pem');
+    service = await startService('sqlite', { OUTBOUND_ALLOW: '127.0.0.0/8' });
+    clock = stopClock();
+    ({ admin, domain, records } = await begin(service));
+  });
+
+  /** Adds the zone to a service. */
+  const begin = async ({ admin }: Service) => {
     done(await admin.put('/api/settings', { dns_resolvers: [net.resolver] }));
     const { name, algorithm, secret } = net.primary.tsig;
     const account = await addAccount(admin, 'rfc2136', {
@@ -47,11 +60,12 @@ describeUnless(internetMissing())('whether a record is live', () => {
       tsig_secret: secret,
       zones: net.zone,
     });
-    domain = await addDomain(admin, account, net.zone);
-    records = `/api/domains/${domain}/records`;
-  });
+    const domain = await addDomain(admin, account, net.zone);
+    return { admin, domain, records: `/api/domains/${domain}/records` as const };
+  };
 
   afterAll(async () => {
+    clock?.release();
     await service?.stop();
     await net?.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -59,7 +73,27 @@ describeUnless(internetMissing())('whether a record is live', () => {
 
   const create = (host: string, value: string, prefer?: string, type = 'A') =>
     admin.post(records, { host, type, value, ttl: 60 }, prefer ? { prefer } : {});
-  const look = async (id: number, wait = 0) => done(await admin.get(`${records}/${id}/propagation?wait=${wait}`));
+  const look = async (id: number, wait = 0) =>
+    done(await polled(admin.get(`${records}/${id}/propagation?wait=${wait}`)));
+  /** The end of a request that looks again and again: each pause that the clock holds up is ended. */
+  const polled = async <T>(work: Promise<T>): Promise<T> => {
+    let over = false;
+    const end = work.finally(() => {
+      over = true;
+    });
+    await until('the request has an answer', async () => {
+      const pause = PAUSES_MS.find((ms) => clock.isWaiting(ms));
+      if (pause !== undefined) await clock.advance(pause);
+      return over;
+    });
+    return end;
+  };
+  /** The end of a request whose time passes after several rounds of questions. */
+  const overtime = async <T>(work: Promise<T>): Promise<T> => {
+    await until('rounds were made', () => PAUSES_MS.some((ms) => clock.isWaiting(ms)));
+    await clock.advance(LONG_S * 1000);
+    return work;
+  };
   const atPrimary = async (host: string) =>
     String(execFileSync('dig', [`@${net.primary.address}`, '+short', `${host}.${net.zone}`, 'A'])).trim();
   type Report = Awaited<ReturnType<typeof look>>;
@@ -76,15 +110,15 @@ describeUnless(internetMissing())('whether a record is live', () => {
     );
     const [one, two] = first.servers;
     assert.ok((one?.serial as number) > (two?.serial as number), JSON.stringify(first.servers));
-    const waiting = look(id, LONG_S);
+    const waiting = admin.get(`${records}/${id}/propagation?wait=${LONG_S}`).then(done);
     let over = false;
     void waiting.finally(() => {
       over = true;
     });
-    for (let i = 0; i < 3; i++) assert.equal((await look(id)).verdict, 'partial');
+    await until('rounds were made', () => PAUSES_MS.some((ms) => clock.isWaiting(ms)));
     assert.equal(over, false, 'it waits');
     await net.secondary.refresh();
-    const then = await waiting;
+    const then = await polled(waiting);
     assert.deepEqual(statuses(then).slice(0, 2), ['ns1 published', 'ns2 published']);
     assert.equal(then.verdict, 'published');
     assert.deepEqual(
@@ -102,7 +136,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
       statuses(await look(id)).filter((s) => /^ns/.test(s)),
       ['ns1 published', 'ns2 stale'],
     );
-    const gone = await admin.delete(`${records}/${id}`, undefined, { prefer: 'respond-published; wait=1' });
+    const gone = await overtime(admin.delete(`${records}/${id}`, undefined, { prefer: PREFER }));
     assert.equal(gone.status, 202);
     const report = gone.data as unknown as Report;
     assert.equal(report.verdict, 'partial');
@@ -117,45 +151,41 @@ describeUnless(internetMissing())('whether a record is live', () => {
     const { id } = made(await create('x.wild', '192.0.2.8'));
     await net.secondary.refresh();
     assert.equal((await look(id, LONG_S)).verdict, 'published');
-    const waiting = admin.delete(`${records}/${id}`, undefined, { prefer: 'respond-published; wait=120' });
+    const waiting = admin.delete(`${records}/${id}`, undefined, { prefer: PREFER });
     await until('the wildcard answers', async () => (await atPrimary('x.wild')) === '192.0.2.7');
     await net.secondary.refresh();
-    assert.equal((await waiting).status, 200);
+    assert.equal((await polled(waiting)).status, 200);
   });
 
   it('answers a change when all servers agree, where the client prefers it', async () => {
-    const late = await create('slow', '192.0.2.1', 'respond-published; wait=1');
+    const late = await overtime(create('slow', '192.0.2.1', PREFER));
     assert.equal(late.status, 202);
     assert.equal(late.headers.get('preference-applied'), 'respond-published');
     assert.ok(late.data.id > 0);
     assert.equal((late.data as unknown as Report).verdict, 'partial');
-    const waiting = create('quick', '192.0.2.1', 'respond-published; wait=120');
+    const waiting = create('quick', '192.0.2.1', PREFER);
     await until('the primary has it', async () => (await atPrimary('quick')).length > 0);
     await net.secondary.refresh();
-    const answer = await waiting;
+    const answer = await polled(waiting);
     assert.equal(answer.status, 201);
     assert.deepEqual(Object.keys(answer.data), ['id']);
     assert.equal(answer.headers.get('preference-applied'), 'respond-published');
     // nothing to do: it is there
-    const again = await admin.put(
-      `${records}/${answer.data.id}`,
-      { ttl: 60 },
-      { prefer: 'respond-published; wait=120' },
-    );
+    const again = await admin.put(`${records}/${answer.data.id}`, { ttl: 60 }, { prefer: PREFER });
     assert.equal(again.status, 200);
     assert.equal(again.headers.get('preference-applied'), 'respond-published');
     // for whoever may not read it, it is not there
     const rules = [{ effect: 'allow', domains: [domain], actions: ['create'] }];
     const { token } = made(await admin.post('/api/tokens', { name: 'writer', rules }));
     const path = `${records}/${answer.data.id}` as const;
-    const writer = await service.server.as(token).put(path, { ttl: 60 }, { prefer: 'respond-published; wait=120' });
+    const writer = await service.server.as(token).put(path, { ttl: 60 }, { prefer: PREFER });
     assert.deepEqual([writer.status, writer.headers.get('preference-applied')], [404, null]);
     // what of a list has failed is not waited for, the rest is
     const changes = [
       { op: 'create', host: 'part', type: 'A', value: '192.0.2.1' },
       { op: 'delete', id: 999_999 },
     ];
-    const list = await admin.post(`${records}/batch`, { changes }, { prefer: 'respond-published; wait=1' });
+    const list = await overtime(admin.post(`${records}/batch`, { changes }, { prefer: PREFER }));
     assert.deepEqual([list.status, list.headers.get('preference-applied')], [207, 'respond-published']);
   });
 
@@ -179,7 +209,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
       await net.secondary.refresh();
       await look(id, LONG_S);
       await net.delegate({ ...net.hosts, ns3: net.address(20), ns4: net.address(21), ns5: net.address(1) });
-      const report = await look(id);
+      const report = await clock.running(() => look(id));
       assert.equal(report.verdict, 'partial');
       const errors = Object.fromEntries(report.servers.map(({ name, error }) => [name.split('.')[0], error]));
       assert.match(errors.ns3 as string, /no answer within 3 s/);
@@ -199,10 +229,9 @@ describeUnless(internetMissing())('whether a record is live', () => {
       await net.secondary.refresh();
       assert.equal((await look(id, LONG_S)).verdict, 'published');
       await net.delegate({ ...net.hosts, ns3: net.address(20) });
-      const [report, change] = await Promise.all([
-        look(id, 2),
-        create('pushed', '192.0.2.1', 'respond-published; wait=2'),
-      ]);
+      const [report, change] = await clock.running(() =>
+        Promise.all([look(id, 2), create('pushed', '192.0.2.1', 'respond-published; wait=2')]),
+      );
       assert.deepEqual(
         [report.verdict, report.found_by, statuses(report)],
         ['partial', 'parent', ['ns1 published', 'ns2 published', 'ns3 unreachable', 'resolver published']],
@@ -214,7 +243,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
       assert.equal(change.status, 202);
       // not even the servers are found in time: those that the records here name
       done(await admin.put('/api/settings', { dns_resolvers: [net.address(20), net.resolver] }));
-      const blind = await look(id, 2);
+      const blind = await clock.running(() => look(id, 2));
       assert.deepEqual([blind.verdict, blind.found_by], ['unreachable', 'zone']);
       assert.deepEqual(statuses(blind), [
         ...['ns1 unreachable', 'ns2 unreachable', 'resolver published', 'resolver unreachable'],
@@ -227,7 +256,11 @@ describeUnless(internetMissing())('whether a record is live', () => {
   });
 
   it('asks resolvers over TLS and HTTPS', async () => {
-    const { id } = made(await create('secure', '192.0.2.1'));
+    // in a process that trusts the certificate
+    const other = await startProcess('sqlite', { NODE_EXTRA_CA_CERTS: certificate, OUTBOUND_ALLOW: '127.0.0.0/8' });
+    const { admin, records } = await begin(other);
+    const look = async (id: number, wait = 0) => done(await admin.get(`${records}/${id}/propagation?wait=${wait}`));
+    const { id } = made(await admin.post(records, { host: 'secure', type: 'A', value: '192.0.2.1', ttl: 60 }));
     await net.secondary.refresh();
     const { dot, doh } = net.tls;
     const resolvers = [
@@ -251,7 +284,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
       ]);
       assert.match(report.servers.at(-1)?.error as string, /HTTP status 404/);
     } finally {
-      done(await admin.put('/api/settings', { dns_resolvers: [net.resolver] }));
+      await other.stop();
     }
   });
 
@@ -272,15 +305,19 @@ describeUnless(internetMissing())('whether a record is live', () => {
       server.send(raw, port, address);
     });
     await new Promise<void>((bound) => server.bind(53, net.address(20), bound));
+    // a process of its own: its end is what is tested
+    const other = await startProcess('sqlite', { OUTBOUND_ALLOW: '127.0.0.0/8' });
+    const { admin, records } = await begin(other);
     try {
-      const { id } = made(await create('seen', '192.0.2.1'));
+      const record = (host: string) => ({ host, type: 'A', value: '192.0.2.1', ttl: 60 });
+      const { id } = made(await admin.post(records, record('seen')));
       await net.delegate({ ...net.hosts, ns3: net.address(20) });
-      const looking = look(id, 300);
-      const changing = create('last', '192.0.2.1', 'respond-published; wait=300');
+      const looking = admin.get(`${records}/${id}/propagation?wait=300`).then(done);
+      const changing = admin.post(records, record('last'), { prefer: 'respond-published; wait=300' });
       // who is asked a second time was asked by all
       for (const host of ['seen', 'last'])
         await until(`${host} was looked at`, async () => (asked.get(`${host}.${net.zone} A`) ?? 0) > 1);
-      assert.equal(await ending('the service ends', service.server.stop(), 60_000), 0);
+      assert.equal(await ending('the service ends', other.server.stop(), 60_000), 0);
       const words = ['ns1 published', 'ns2 missing', 'ns3 unreachable'];
       const report = await looking;
       assert.deepEqual([report.verdict, statuses(report)], ['partial', words]);
@@ -290,6 +327,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
       assert.deepEqual(statuses(answer.data as unknown as Report), words);
     } finally {
       server.close();
+      await other.stop();
     }
   });
 });

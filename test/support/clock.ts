@@ -21,20 +21,22 @@ const TURNS = 3;
 export class SteeredClock implements Clock {
   private skipped = 0;
   private readonly calls = new Set<Call>();
-  private readonly began = { wall: Date.now(), mono: performance.now() };
+  private began = { wall: Date.now(), mono: performance.now() };
+  /** How far the time is behind that of the machine, in ms, since it stood still. */
+  private behind = { wall: 0, mono: 0 };
 
   /**
    * @param stands The time passes only by `advance`: no limit of the service ends while a slow machine is at work.
    * Waits of less than a second, which are pauses between two looks, take real time all the same.
    */
-  constructor(private readonly stands: boolean) {}
+  constructor(private stands: boolean) {}
 
   wallMs(): number {
-    return (this.stands ? this.began.wall : Date.now()) + this.skipped;
+    return (this.stands ? this.began.wall : Date.now() - this.behind.wall) + this.skipped;
   }
 
   monotonicMs(): number {
-    return (this.stands ? this.began.mono : performance.now()) + this.skipped;
+    return (this.stands ? this.began.mono : performance.now() - this.behind.mono) + this.skipped;
   }
 
   after(ms: number, work: () => void, idle: boolean): () => void {
@@ -54,9 +56,14 @@ export class SteeredClock implements Clock {
     return [...this.calls].map(({ due }) => due - this.monotonicMs()).toSorted((a, b) => a - b);
   }
 
+  /** How many waits of the service end in so many ms. */
+  countWaits(ms: number): number {
+    return this.waits.filter((left) => Math.round(left) === ms).length;
+  }
+
   /** Whether the service waits for so many ms. */
   isWaiting(ms: number): boolean {
-    return this.waits.some((left) => Math.round(left) === ms);
+    return this.countWaits(ms) > 0;
   }
 
   /** Lets so many ms pass at once: each call that is due by then is made, at its own time. */
@@ -71,6 +78,20 @@ export class SteeredClock implements Clock {
     }
     this.skipped += Math.max(0, end - this.monotonicMs());
     for (const call of this.calls) this.arm(call, call.due - this.monotonicMs());
+  }
+
+  /** Lets the time go on like that of the machine, from where it stands, while work is done. */
+  async running<T>(work: () => Promise<T>): Promise<T> {
+    this.behind = { wall: Date.now() - this.began.wall, mono: performance.now() - this.began.mono };
+    this.stands = false;
+    for (const call of this.calls) this.start(call, call.due - this.monotonicMs());
+    try {
+      return await work();
+    } finally {
+      this.began = { wall: this.wallMs() - this.skipped, mono: this.monotonicMs() - this.skipped };
+      this.stands = true;
+      for (const call of this.calls) if (call.due - this.monotonicMs() >= PAUSE_MS) clearTimeout(call.timer);
+    }
   }
 
   /** Gives the service the clock of the machine again. Calls that wait are made when their time has come. */

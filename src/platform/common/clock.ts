@@ -133,10 +133,12 @@ export async function within(work: Promise<unknown>, ms: number): Promise<void> 
   await Promise.race([work, patience]).finally(cancel);
 }
 
-/** A signal that is aborted after `ms` with a TimeoutError, like `AbortSignal.timeout`. */
-export function timeoutSignal(ms: number): AbortSignal {
+/** A limit of time: its signal is aborted after `ms` with a TimeoutError, unless `end` is called before. */
+export function timeLimit(ms: number): { signal: AbortSignal; end: Cancel } {
   const controller = new AbortController();
   const abort = () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-  clock.after(ms, abort, true);
-  return controller.signal;
+  return { signal: controller.signal, end: clock.after(ms, abort, true) };
 }
+
+/** A signal that is aborted after `ms` with a TimeoutError, like `AbortSignal.timeout`. */
+export const timeoutSignal = (ms: number): AbortSignal => timeLimit(ms).signal;

@@ -7,7 +7,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { bareName } from '../../dns/names.js';
 import { decode, encode, type Message, OPCODE, questionOf, RCODE, TooMuch, TYPE } from '../../dns/wire.js';
 import type { Cidr } from '../common/cidr.js';
-import { after, type Cancel, timeoutSignal } from '../common/clock.js';
+import { after, type Cancel, timeLimit, timeoutSignal } from '../common/clock.js';
 import { FairPool } from '../common/fair-pool.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
@@ -131,8 +131,8 @@ export class DnsClient implements OnApplicationShutdown {
   private async now(server: Upstream, question: Question, asking: Asking): Promise<Reply> {
     const { timeoutMs, signal, effort } = asking;
     signal?.throwIfAborted();
-    const limits = [timeoutSignal(timeoutMs), ...(signal ? [signal] : [])];
-    const within = AbortSignal.any(limits);
+    const limit = timeLimit(timeoutMs);
+    const within = AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]);
     const begin = performance.now();
     try {
       const first = await this.exchange(server, question, asking, true, within);
@@ -142,12 +142,14 @@ export class DnsClient implements OnApplicationShutdown {
       return { ...reply, latencyMs: Math.round(performance.now() - begin) };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (limits[0]?.aborted) throw new NoAnswer(`no answer within ${timeoutMs / 1000} s`);
+      if (limit.signal.aborted) throw new NoAnswer(`no answer within ${timeoutMs / 1000} s`);
       if (error instanceof TooMuch) {
         effort?.cut.add(`${server.host}: ${error.message}`);
         throw new NoAnswer(error.message, false, true);
       }
       throw new NoAnswer(wordsOf(error), NO_ROUTE.has((error as NodeJS.ErrnoException).code ?? ''));
+    } finally {
+      limit.end();
     }
   }
 
