@@ -86,7 +86,7 @@ for (const { kind, skip } of databases('one')) {
       is(`zoneward_http_request_duration_seconds_count{${created}}`, 1);
       is('zoneward_provider_call_duration_seconds_count{kind="zonefile",verb="apply",outcome="ok"}', 1);
       assert.ok(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds') >= 0);
-      assert.match(text, /^zoneward_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+      assert.match(text, /^zoneward_build_info\{version="\d+\.\d+\.\d+(-rc\.\d+)?"\} 1$/m);
       assert.ok(!text.includes('made-up') && !text.includes('PROPFIND') && !text.includes('one.example'));
       if (kind === 'sqlite') assert.ok(!text.includes('zoneward_database_connections{'));
       else assert.ok(sampleOf(text, 'zoneward_database_connections{state="idle"}') > 0);
@@ -206,7 +206,7 @@ describe('the log', () => {
 
   it('has the start with version and configuration, and no secrets', () => {
     const { version, config } = line('starting') as { version: string; config: Record<string, unknown> };
-    assert.match(version, /^\d+\.\d+\.\d+$/);
+    assert.match(version, /^\d+\.\d+\.\d+(-rc\.\d+)?$/);
     assert.equal((config.database as { type: string }).type, 'sqlite');
     assert.deepEqual(config.trustedProxies, ['192.0.2.0/24']);
     assert.ok(!service.server.log.includes(METRICS_TOKEN) && !service.server.log.includes('correct-horse'));
