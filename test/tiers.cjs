@@ -44,10 +44,7 @@ const TIERS = {
   },
   process: { folders: () => ['process', 'clients'] },
   servers: {
-    folders: () => [
-      ...['servers', 'doors', 'random', 'providers/provider-check'],
-      ...REAL_SERVERS.map((kind) => `providers/${kind}`),
-    ],
+    folders: () => ['servers', 'doors', 'random', ...REAL_SERVERS.map((kind) => `providers/${kind}`)],
   },
   databases: { folders: () => ['database'], databases: 'postgresql,mysql' },
   console: { folders: () => ['console'] },

@@ -1,4 +1,4 @@
-const { readFileSync } = require('node:fs');
+const { readFileSync, writeFileSync } = require('node:fs');
 const { join, relative } = require('node:path');
 const { GATE, tierOf } = require('../tiers.cjs');
 
@@ -17,7 +17,8 @@ const number = (value, unit) => `${value.toFixed(1).padStart(7)} ${unit}`;
 
 /**
  * Prints, after everything else, why tests were skipped, and what each tier and the ten slowest suites cost. With
- * TEST_BUDGET, a file with the processor seconds of each tier, a run fails in which a tier costs 15 % more.
+ * TEST_BUDGET, a file with the processor seconds of each tier, a run fails in which a tier costs 15 % more. TEST_REPORT
+ * names a file for the costs of all suites.
  */
 module.exports = class {
   getLastError() {
@@ -56,6 +57,7 @@ module.exports = class {
     console.log('\nProcessor and wall time of the ten slowest suites:');
     for (const { file, processor, wall } of suites.toSorted((a, b) => b.processor - a.processor).slice(0, 10))
       console.log(`${number(processor, 's')} ${number(wall, 's')}  test/${file}`);
+    if (process.env.TEST_REPORT) writeFileSync(process.env.TEST_REPORT, JSON.stringify({ totals, suites }, null, 1));
     if (!process.env.TEST_BUDGET) return;
     const budget = JSON.parse(readFileSync(process.env.TEST_BUDGET, 'utf8'));
     const over = totals.filter(({ tier, processor }) => processor > budget[tier] * TOLERANCE);

@@ -4,11 +4,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { startCloudflareApi } from '../providers/cloudflare/stand-in.js';
+import { startTechnitium } from '../providers/technitium/stand-in.js';
 import { noPowerdns, type Powerdns, startPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
 import type { Answer } from '../support/vendor.js';
-import { startCloudflareApi } from './cloudflare/stand-in.js';
-import { startTechnitium } from './technitium/stand-in.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const out = mkdtempSync(join(tmpdir(), 'zoneward-check-'));
