@@ -75,8 +75,33 @@ describe('conventions of this repository', () => {
     );
   });
 
-  it('looks names up in one place, and connects by its outbound room only: the lint says so', () => {
+  /** What the lint says of files, as `path:line`, of some categories. */
+  const lintOf = (files: Record<string, string[]>, categories: RegExp): string[] => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-lint-'));
+    try {
+      for (const file of ['biome.json', 'test/support/no-literal-sleep.grit']) {
+        mkdirSync(dirname(join(folder, file)), { recursive: true });
+        copyFileSync(join(ROOT, file), join(folder, file));
+      }
+      for (const [file, lines] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, file)), { recursive: true });
+        writeFileSync(join(folder, file), lines.join('\n'));
+      }
+      const biome = join(ROOT, 'node_modules/.bin/biome');
+      const { stdout } = spawnSync(biome, ['lint', '--reporter=json'], { cwd: folder, encoding: 'utf8' });
+      const { diagnostics } = JSON.parse(stdout) as {
+        diagnostics: { category: string; location: { path: string; start: { line: number } } }[];
+      };
+      return diagnostics
+        .filter(({ category }) => categories.test(category))
+        .map(({ location: { path, start } }) => `${path}:${start.line}`)
+        .sort();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+
+  it('looks names up in one place, and connects by its outbound room only: the lint says so', () => {
     const files: Record<string, string[]> = {
       'src/monitoring/failover/x.ts': [
         "import { lookup } from 'node:dns';",
@@ -93,27 +118,38 @@ describe('conventions of this repository', () => {
         'export const all = [Resolver];',
       ],
     };
-    try {
-      copyFileSync(join(ROOT, 'biome.json'), join(folder, 'biome.json'));
-      for (const [file, lines] of Object.entries(files)) {
-        mkdirSync(dirname(join(folder, file)), { recursive: true });
-        writeFileSync(join(folder, file), lines.join('\n'));
-      }
-      const biome = join(ROOT, 'node_modules/.bin/biome');
-      const { stdout } = spawnSync(biome, ['lint', '--reporter=json'], { cwd: folder, encoding: 'utf8' });
-      const { diagnostics } = JSON.parse(stdout) as {
-        diagnostics: { category: string; location: { path: string; start: { line: number } } }[];
-      };
-      const found = diagnostics
-        .filter(({ category }) => category.startsWith('lint/style/noRestricted'))
-        .map(({ location: { path, start } }) => `${path}:${start.line}`);
-      assert.deepEqual(found.sort(), [
-        ...[1, 2, 3, 4, 5, 6].map((n) => `src/monitoring/failover/x.ts:${n}`),
-        'src/platform/outbound/x.ts:1',
-      ]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    assert.deepEqual(lintOf(files, /^lint\/style\/noRestricted/), [
+      ...[1, 2, 3, 4, 5, 6].map((n) => `src/monitoring/failover/x.ts:${n}`),
+      'src/platform/outbound/x.ts:1',
+    ]);
+  });
+
+  it('waits through the clock in the service, and for conditions in tests: the lint says so', () => {
+    const timers = [
+      "import { setTimeout as pause } from 'node:timers/promises';",
+      'export const all = [pause, setTimeout(() => 1, 1), setInterval(() => 1, 1)];',
+    ];
+    const waits = [
+      "import { setImmediate as nextTurn } from 'node:timers/promises';",
+      'const SOON_MS = 5;',
+      'declare const sleep: (ms: number) => Promise<void>;',
+      'export const named = [nextTurn, sleep(SOON_MS)];',
+      'export const literal = sleep(1_000);',
+    ];
+    const files = {
+      'src/records/x.ts': timers,
+      'src/platform/outbound/x.ts': timers,
+      'src/platform/common/clock.ts': timers.slice(1),
+      'test/api/x.test.ts': [...timers, ...waits.slice(1)],
+      'test/random/x.ts': waits,
+      'test/support/x.ts': [...timers, ...waits.slice(2)],
+    };
+    assert.deepEqual(lintOf(files, /^lint\/style\/noRestricted|^plugin/), [
+      ...['src/platform/outbound/x.ts:1', 'src/platform/outbound/x.ts:2', 'src/platform/outbound/x.ts:2'],
+      ...['src/records/x.ts:1', 'src/records/x.ts:2', 'src/records/x.ts:2'],
+      ...['test/api/x.test.ts:1', 'test/api/x.test.ts:2', 'test/api/x.test.ts:2', 'test/api/x.test.ts:6'],
+      'test/random/x.ts:5',
+    ]);
   });
 
   it('has a line on its page for each room and each table', () => {
