@@ -1,13 +1,13 @@
 // Measures starts of the service on a migrated SQLite file: time from `node` to listening, processor time and memory.
 //   npm run bench:start
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { size } from './short.mjs';
 
 const ENTRY = join(import.meta.dirname, '../dist/zoneward.cjs');
-const CACHE = ENTRY.replace('zoneward.cjs', `bundle-${process.version}-${process.arch}.cache`);
+const hasCache = readdirSync(dirname(ENTRY)).some((file) => file.endsWith(`${process.version}-${process.arch}.cache`));
 const RUNS = size(9, 1);
 
 const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-start-'));
@@ -42,7 +42,7 @@ try {
   const runs = [];
   for (let i = 0; i < RUNS; i++) runs.push(await start());
   const of = (key) => median(runs.map((run) => run[key])).toFixed(0);
-  console.log(`${existsSync(CACHE) ? 'with' : 'without'} the code cache, median of ${RUNS}:`);
+  console.log(`${hasCache ? 'with' : 'without'} the code cache, median of ${RUNS}:`);
   console.log(`listening after ${of('ready')} ms, ${of('processor')} ms of processor time, ${of('memory')} MiB`);
 } finally {
   rmSync(dataDir, { recursive: true });

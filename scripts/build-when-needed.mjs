@@ -9,12 +9,8 @@ const PARTS = [
     script: 'build:service',
     stamp: 'dist/.built',
     sources: [
-      'src',
-      'package-lock.json',
-      'tsconfig.json',
-      'nest-cli.json',
-      'scripts/bundle.mjs',
-      'scripts/licenses.mjs',
+      ...['src', 'ormconfig.ts', 'package-lock.json', 'scripts/bundle.mjs', 'scripts/licenses.mjs'],
+      ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
     ],
   },
   {

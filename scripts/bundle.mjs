@@ -3,7 +3,8 @@
 // this version of Node.
 // Run after `nest build`, in the root of the repository.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 import { bundledPackages } from './licenses.mjs';
 
@@ -97,6 +98,8 @@ const packages = [
   ...(await bundle('dist/src/users/password-rater.js', 'dist/password-rater.js', 'es')),
 ];
 writeFileSync('dist/packages.json', JSON.stringify([...new Set(packages)].sort()));
-copyFileSync('dist/src/zoneward.cjs', 'dist/zoneward.cjs');
+const checksum = createHash('sha256').update(readFileSync('dist/bundle.cjs')).digest('hex').slice(0, 12);
+const loader = readFileSync('dist/src/zoneward.cjs', 'utf8');
+writeFileSync('dist/zoneward.cjs', loader.replace('__CHECKSUM__', checksum));
 const { status } = spawnSync(process.execPath, ['dist/zoneward.cjs', '--write-code-cache'], { stdio: 'inherit' });
 process.exitCode = status ?? 1;

@@ -8,7 +8,8 @@ const TSC = ['node', 'node_modules/typescript-native/bin/tsc', '-p'];
 const CHECKS = {
   build: ['node', 'scripts/build-when-needed.mjs', 'clients'],
   'form and lint': ['node_modules/.bin/biome', 'check'],
-  'types of the service and its tests': [...TSC, 'test'],
+  'types of the service': [...TSC, '.'],
+  'types of the tests': [...TSC, 'test'],
   'types of the console': [...TSC, 'web'],
   'types of the client library': [...TSC, 'packages/client'],
   'types of the command': [...TSC, 'packages/cli'],

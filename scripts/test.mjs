@@ -1,5 +1,5 @@
 // Runs the suites of one tier of the tests (test/tiers.cjs), or of the gate; more arguments go to Jest.
-//   node scripts/test.mjs <test|process|servers|databases|console|gate> [argument ...]
+//   node scripts/test.mjs <test|process|servers|databases|console|nightly|gate> [argument ...]
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 

@@ -21,8 +21,10 @@ const GARBAGE_PERCENT = 60;
 
 const WRITE = '--write-code-cache';
 const BUNDLE = path.join(__dirname, 'bundle.cjs');
-/** A code cache is valid for one version of Node only. */
-const CACHE = path.join(__dirname, `bundle-${process.version}-${process.arch}.cache`);
+/** Checksum of the bundle, set by scripts/bundle.mjs: V8 compares only the length of the source with that of the cache. */
+const CHECKSUM = '__CHECKSUM__';
+/** A code cache is valid for one bundle and one version of Node. */
+const CACHE = path.join(__dirname, `bundle-${CHECKSUM}-${process.version}-${process.arch}.cache`);
 
 function read(file: string): Buffer | undefined {
   try {

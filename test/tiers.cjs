@@ -18,23 +18,35 @@ const WRITE_STYLES = {
 /** Providers that are tested against a real name server. */
 const REAL_SERVERS = ['powerdns', 'rfc2136'];
 
-const git = (...words) => execFileSync('git', words, { cwd: join(__dirname, '..'), encoding: 'utf8' });
+const git = (...words) => execFileSync('git', words, { cwd: join(__dirname, '..'), encoding: 'utf8', stdio: 'pipe' });
 
-/** Providers that a change touches: since TEST_BASE, else what is not committed and the last commit. */
+/** The commit to compare a change with: TEST_BASE, else where the branch left origin/main, else the one before HEAD. */
+function baseOfChange() {
+  if (process.env.TEST_BASE) return process.env.TEST_BASE;
+  const base = git('merge-base', 'HEAD', 'origin/main').trim();
+  return base === git('rev-parse', 'HEAD').trim() ? 'HEAD~1' : base;
+}
+
+/** Providers that a change touches, with what is not committed. @throws Error when TEST_BASE is no commit */
 function touchedProviders() {
   let files;
   try {
-    files = git('diff', '--name-only', process.env.TEST_BASE ?? 'HEAD~1');
-  } catch {
-    return [];
+    files = git('diff', '--name-only', baseOfChange()) + git('ls-files', '--others', '--exclude-standard');
+  } catch (error) {
+    // an archive of the sources, or a clone of one commit
+    if (!process.env.TEST_BASE) return [];
+    throw error;
   }
   const kinds = [...files.matchAll(/^(?:src|test)\/providers\/([a-z0-9]+)\//gm)].map(([, kind]) => kind);
   const isKind = (kind) => kind !== 'kit' && existsSync(join(__dirname, 'providers', kind, `${kind}.test.ts`));
   return [...new Set(kinds)].filter((kind) => isKind(kind) && !REAL_SERVERS.includes(kind));
 }
 
-const providerFolders = () =>
-  ['kit', ...new Set([...Object.keys(WRITE_STYLES), ...touchedProviders()])].map((kind) => `providers/${kind}`);
+let folders;
+const providerFolders = () => {
+  folders ??= ['kit', ...new Set([...Object.keys(WRITE_STYLES), ...touchedProviders()])].map((k) => `providers/${k}`);
+  return folders;
+};
 
 /** Folders below test/ of each tier, and what its suites need in addition to Node. */
 const TIERS = {
@@ -68,7 +80,7 @@ function tierOf(file) {
   return GATE.find((tier) => TIERS[tier].folders().some(holds)) ?? 'nightly';
 }
 
-/** What to run for a suite that was skipped for want of a program or a server. */
+/** Returns the command that runs a suite which was skipped because a program or a server is missing. */
 const commandFor = (file) => {
   const tier = tierOf(file);
   return tier === 'test' ? 'npm run gate' : `npm run test:${tier}`;

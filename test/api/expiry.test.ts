@@ -123,7 +123,7 @@ for (const { kind, skip } of databases('one')) {
       const id = await add('same.com');
       const all = Promise.all([look(id), look(id), tick(), tick()]);
       await until('the server is asked', () => rdap.com.requests.length > before);
-      // the other requests get here while the first question has no answer
+      // Ten round trips let the other three requests reach the service before the RDAP server answers the first.
       for (let i = 0; i < 10; i++) done(await service.admin.get('/api/domains'));
       open();
       const [one, two] = await all;

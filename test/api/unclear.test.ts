@@ -148,7 +148,7 @@ describe('a change whose answer is lost', () => {
     await waitsForLock(site.clock);
     await site.clock.advance(TIMEOUT_MS);
     providerFailed(await disabling, /did not answer/);
-    // it writes once its question, too, has had no answer
+    // The second create writes only after its own read of the provider has timed out.
     let unanswered = 0;
     await until('the other one writes', async () => {
       if (reads > unanswered) {

@@ -210,7 +210,7 @@ for (const { kind, skip } of databases('all')) {
       const clock = steerClock();
       const seen: string[] = [];
       let other: Promise<unknown> | undefined;
-      /** Whether the server holds up the other one; on SQLite all wait for the one connection. */
+      /** Whether the second holder waits for a row lock. SQLite has one connection, so every statement waits. */
       const isHeldUp = async () =>
         kind === 'sqlite' || (await heldUp(db, kind)).some(({ text }) => /^\w+ (INTO|FROM) leases/.test(text ?? ''));
       try {

@@ -17,7 +17,7 @@ import { done, made, startWorld, until, type World } from '../support/world.js';
 
 /** ms after which a client asks again */
 const RETRY_MS = 100;
-/** ms for which the address leads to a server that only reads */
+/** ms during which the address points to a read-only server */
 const READ_ONLY_MS = 1000;
 
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';

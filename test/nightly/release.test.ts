@@ -123,7 +123,7 @@ describe('npm run release', () => {
     assert.equal(sums, FILES.map((file) => `${hash(file)}  ${file}\n`).join(''));
   });
 
-  it('archives files of root that everybody can read, with the time of the commit', () => {
+  it('sets owner root, world-readable modes and the commit time on every archived file', () => {
     for (const file of FILES.filter((name) => name.endsWith('.tgz'))) {
       const lines = execFileSync('tar', ['tvzf', join(release, file)], { encoding: 'utf8' })
         .trim()
@@ -255,7 +255,7 @@ describe('the unpacked release, with Node alone', () => {
     assert.match(stdout, /\n[1-9]\d* passed, 0 failed\n/);
   });
 
-  it('stores the code cache, also for another user', () => {
+  it('stores a code cache that other users can read, even with umask 077', () => {
     const env = { PATH: path, TMPDIR: folder };
     execFileSync('/bin/sh', ['-c', 'umask 077; exec node dist/zoneward.cjs --write-code-cache'], {
       cwd: unpacked,

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 import { made } from '../support/world.js';
 
 const atEnd = atEndOfTest();
-/** TEST_RESTARTS=20 npm test -- drain, for more of them */
+/** More with `TEST_RESTARTS=20 npx jest drain`. */
 const RESTARTS = Number(process.env.TEST_RESTARTS ?? 2);
 /** ms between two requests of a client */
 const DIRECT_MS = 100;

@@ -143,6 +143,7 @@ for (const { kind, skip } of databases('one')) {
       done(await world.service.admin.put('/api/settings/smtp', { enabled: false }));
       const { mails } = await world.up();
       await world.later();
+      await world.idle();
       assert.equal(mails.length, 0);
       assert.equal((await world.rowTo(username))?.state, 'waiting');
       done(await world.service.admin.put('/api/settings/smtp', { enabled: true }));

@@ -102,7 +102,7 @@ describeUnless(noPowerdns)('a write of a set that is carried out after its time 
     await lose(() => add('again', '192.0.2.2'));
     made(await add('again', '192.0.2.2'));
     assert.deepEqual(await held('again'), ['192.0.2.1', '192.0.2.2']);
-    // whether the first one comes as well, only time tells
+    // Only the end of the unclear period shows whether the first write is applied, too.
     const comeInTime = async () => {
       await come();
       await clock.advance(UNCLEAR_MS + 1);

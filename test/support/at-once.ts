@@ -10,7 +10,7 @@ const WAITING: Record<Exclude<Kind, 'sqlite'>, string> = {
            WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Sleep'`,
 };
 
-/** Statements that the server holds up, with the connection of each. */
+/** Returns the statements that wait for a lock, with the id of their connection. */
 export const heldUp = (db: Db, kind: Exclude<Kind, 'sqlite'>): Promise<{ id: number; text: string | null }[]> =>
   db.rows(WAITING[kind]);
 

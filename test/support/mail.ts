@@ -1,3 +1,4 @@
+import { Outbox } from '../../src/notifications/outbox.service.js';
 import { now } from '../../src/platform/common/clock.js';
 import type { Db } from '../../src/platform/database/db.js';
 import { Events } from '../../src/platform/events/events.js';
@@ -100,6 +101,12 @@ export class MailWorld {
   /** Makes a service in this process send due mails. */
   async look(): Promise<void> {
     await applicationOf(this.service.server.dataDir)?.get(Events).emit('mail.queued');
+  }
+
+  /** Waits until a service in this process has looked at all due mails. */
+  async idle(): Promise<void> {
+    const { workers } = applicationOf(this.service.server.dataDir)?.get(Outbox) as unknown as { workers: Set<unknown> };
+    while (workers.size) await Promise.all(workers);
   }
 
   async stop(): Promise<void> {

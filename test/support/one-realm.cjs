@@ -24,8 +24,9 @@ const { console } = globalThis;
 const { exit } = process;
 const RUNNERS_OWN = /^(JEST_|EVENT_HANDLERS$|TEST_TIMEOUT_|RETRY_|LOG_ERRORS_|WAIT_BEFORE_)/;
 
-/** Ticks of the processor that this process and its ended children have used, at 100 a second (proc(5)). */
+/** Ticks of the processor that this process and its ended children have used, at 100 a second (proc(5), on Linux). */
 function processorTicks() {
+  if (process.platform !== 'linux') return 0;
   const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ');
   return fields
     .split(' ')

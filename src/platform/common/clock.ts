@@ -140,5 +140,7 @@ export function timeLimit(ms: number): { signal: AbortSignal; end: Cancel } {
   return { signal: controller.signal, end: clock.after(ms, abort, true) };
 }
 
-/** A signal that is aborted after `ms` with a TimeoutError, like `AbortSignal.timeout`. */
-export const timeoutSignal = (ms: number): AbortSignal => timeLimit(ms).signal;
+/** A signal that is aborted after `ms` with a TimeoutError. */
+export const timeoutSignal = (ms: number): AbortSignal =>
+  // Node drops its own signal and timer when nothing refers to the signal any more
+  clock === MACHINE ? AbortSignal.timeout(Math.max(0, Math.ceil(ms))) : timeLimit(ms).signal;

@@ -163,7 +163,7 @@ describe('a zone that is written as a whole', () => {
     const { read } = world;
     const { opened, open } = gate();
     world.read = async (id) => {
-      // one is read while the other one is being written
+      // The read of the other zone waits until zone `z` is read, so that the two writes overlap.
       if (id === 'z') open();
       else await opened;
       return read(id);

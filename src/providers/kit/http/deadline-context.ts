@@ -53,7 +53,7 @@ export const currentContext = (): DeadlineContext | undefined => current.getStor
 /** ms of `monotonicMs()` after which no call begins: that of the context, or else of the HTTP request. */
 export const currentDeadline = (): number => current.getStore()?.deadline ?? requestDeadline().work;
 
-/** The given ms, or what is left until the deadline; an integer, as `timeoutSignal` requires. */
+/** The given ms, or what is left until the deadline, in whole ms. */
 export const atMost = (ms: number): number => Math.max(1, Math.ceil(Math.min(ms, currentDeadline() - monotonicMs())));
 
 /**
