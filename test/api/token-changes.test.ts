@@ -159,6 +159,7 @@ for (const { kind, skip } of databases('one')) {
         { max_unused_days: 21 },
         { start_time: null },
         { end_time: '2089-01-02' },
+        { end_time: null },
         { rules: null },
         { rules: [{ effect: 'allow', types: ['A', 'TXT'] }] },
         { allowed_domains: [ids[0], ids[1], lost] },
