@@ -48,6 +48,16 @@ describe('difference between cache and provider', () => {
     assert.equal(insert[0]?.remark, 'new');
   });
 
+  it('keeps the time at which a record ends when another field was changed at the provider', async () => {
+    const expires_at = '2099-01-01T00:00:00.000Z';
+    const changed = remote('a', '192.0.2.1', { ttl: 60 });
+    const { update } = await difference([row(1, 'a', '192.0.2.1', { expires_at })], [changed]);
+    assert.deepEqual(
+      update.map(({ values }) => [values.ttl, values.expires_at]),
+      [[60, expires_at]],
+    );
+  });
+
   it('leaves a row that exists only here alone when a read-only record says the same', async () => {
     const own = remote('sys', '192.0.2.1', { readOnly: true });
     const found = await difference([row(1, null, '192.0.2.1', { enabled: true })], [own]);
