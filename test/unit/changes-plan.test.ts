@@ -139,6 +139,19 @@ describe('a plan', () => {
     assert.equal(plan(create({ value: '192.0.2.9', ttl: 300 }), [row(1)], SETS, own).change?.op, 'create');
   });
 
+  it('needs the right to give the neighbours the new TTL, too', () => {
+    const [first, neighbour] = ['192.0.2.1', '192.0.2.2'];
+    const rule = (value: string, min: number) => ({
+      effect: 'allow',
+      ttl: { min },
+      values: { cidrs: [`${value}/32`] },
+    });
+    const own = domain({ rules: [rule(first, 60), rule(neighbour, 300)] as DomainAccess['rules'] });
+    const rows = [row(1, { value: neighbour, ttl: 300 })];
+    assert.throws(() => plan(create({ value: first, ttl: 60 }), rows, SETS, own), refusal(403, 403001));
+    assert.equal(plan(create({ value: first, ttl: 300 }), rows, SETS, own).after?.ttl, 300);
+  });
+
   it('refuses the same record twice and a CNAME beside others', () => {
     assert.throws(() => plan(create({ value: '192.0.2.1' }), [row(1)]), refusal(409, 409001));
     assert.throws(() => plan(create({ type: 'CNAME', value: 'a.example.net' }), [row(1)]), refusal(400, 400001));
