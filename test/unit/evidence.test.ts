@@ -65,6 +65,10 @@ describe('what a list proves of a change in doubt', () => {
     assert.deepEqual(proofs(once, [remote('n', '192.0.2.2')]), ['applied n', 'applied n']);
   });
 
+  it('a list that was begun in the last ms in which the provider may apply it proves no failure', () => {
+    assert.equal(verdict(change({ record_id: null, after: NEW }), [], SURE), 'unknown');
+  });
+
   it('an update: all of its content, under its own id or another one', () => {
     const update = change({ before: OLD, after: NEW });
     assert.deepEqual(proofs(update, [remote('a', '192.0.2.2')]), ['applied a', 'applied a']);
