@@ -336,6 +336,15 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual([entry?.door, entry?.result], ['rfc2136', 'ok']);
     });
 
+    it('gives a value that takes the place of another one no end', async () => {
+      const old = { host: 'ends', type: 'A', value: '192.0.2.1', ttl: 300, expires_at: '2099-01-01T00:00:00.000Z' };
+      const { id } = made(await world.admin.post(world.records, old));
+      gets(await update(['update delete ends.example.com A', 'update add ends.example.com 300 A 192.0.2.2']), null);
+      const { value, expires_at } = done(await world.admin.get(`${world.records}/${id}`));
+      assert.deepEqual([value, expires_at], ['192.0.2.2', null]);
+      gets(await update(['update delete ends.example.com']), null);
+    });
+
     it('adds an MX or SRV beside one that has its target and another priority', async () => {
       const mx = (priority: number) => `update add pr.example.com 300 MX ${priority} a.example.com.`;
       gets(await update([mx(10)]), null);
