@@ -4,7 +4,7 @@ import { databases } from '../support/databases.js';
 import { basic, logOf, type Said, say, tokenOf } from '../support/doors.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
-import { ask, done, made, startWorld, type World } from '../support/world.js';
+import { addAccount, addDomain, ask, done, made, startWorld, type World } from '../support/world.js';
 
 const MEDIA_TYPE = 'application/external.dns.webhook+json;version=1';
 
@@ -77,6 +77,16 @@ for (const { kind, skip } of databases('one'))
       const authorization = basic(token);
       assert.equal((await say(at('/'), 'GET', { authorization, accept: other })).status, 406);
       assert.equal((await say(at('/records'), 'POST', { authorization, 'content-type': other }, '{}')).status, 415);
+    });
+
+    it('leaves out a name that two of its zones have', async () => {
+      const ids: number[] = [];
+      for (const credentials of [{}, { directory: 'elsewhere' }])
+        ids.push(
+          await addDomain(world.admin, await addAccount(world.admin, 'zonefile', credentials), 'two.example', true),
+        );
+      assert.equal((await get('/')).text, '{"include":["example.com"]}');
+      for (const id of ids) done(await world.admin.delete(`/api/domains/${id}`));
     });
 
     it('refuses a token without any zone, since an empty filter stands for all', async () => {
