@@ -218,6 +218,18 @@ for (const { kind, skip } of databases('all')) {
       await assert.rejects(asks.jobs.again(id), { code: 409001 });
     });
 
+    it('a job that failed for the first time is due again in ten seconds, not later', async () => {
+      const doer = await fixture.doer();
+      doer.jobs.handle('fails once', { run: () => Promise.reject(new Error('no')) });
+      await doer.start();
+      await doer.jobs.enqueue('fails once', null);
+      await until('it failed', async () => (await row(doer, 'fails once')).last_error === 'no');
+      const { next_at, ended_at } = await row(doer, 'fails once');
+      const pause = Date.parse(String(next_at)) - Date.parse(String(ended_at));
+      // both times are read within one write of the row; the second pause is a minute
+      assert.ok(pause > 0 && pause <= 10_000, `${pause} ms`);
+    });
+
     it('scheduled jobs get new rows when the database was replaced', async () => {
       const doer = await fixture.doer();
       let runs = 0;
