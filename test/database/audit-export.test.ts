@@ -162,6 +162,7 @@ for (const { kind, skip } of databases('all')) {
         [swapped, /^Broken at entry 3/],
         [rows.toSpliced(5, 0, rows[4] as string), /^Broken at entry 5/],
         [rows.slice(0, -2), new RegExp(`^Broken at entry ${rows.length - 1}: the tail is missing`)],
+        [rows.slice(0, -1), new RegExp(`^Broken at entry ${rows.length}: the tail is missing`)],
         [rows.slice(3), /^Broken at entry 1: entries 1 to 3 are missing/],
         [[...rows, 'x'], new RegExp(`^Error: line ${rows.length + 1} is no entry`)],
       ];
