@@ -166,6 +166,9 @@ for (const { kind, skip } of databases('one'))
       await told(3, /change set 5[\s\S]*held: the right ended/, [outcome(1, 'running', { change_set_id: 5 })]);
       const paused = { ...held, hold_reason: null, paused_until: '2030-01-01T00:00:00.000Z' };
       await told(3, /pauses until 2030/, [outcome(1, 'running', { change_set_id: 5 })], [], paused);
+      // it was cancelled: what was not tried is no success
+      const cancelled = { ...held, state: 'done', hold_reason: null };
+      await told(1, /0 unknown, 2 not tried/, [outcome(1, 'running', { change_set_id: 5 })], [], cancelled);
     });
 
     it('says that nobody knows whether it is published, where nobody looked', async () => {
