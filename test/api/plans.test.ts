@@ -551,6 +551,16 @@ for (const { kind, skip } of databases('one'))
       assert.match(String(cells.find(([host]) => host === 'h3')?.[1]), /^<code>[A-Za-z0-9 &#;]+<\/code>$/);
     });
 
+    it('are discarded by another token of who asked only where it may make their changes', async () => {
+      const { plan } = await zone('tokens.example');
+      const token = async (more: object = {}) =>
+        service.server.as(made(await admin.post('/api/tokens', { name: 'ci', ...more })).token);
+      const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1' }] }, await token());
+      const reader = await token({ rules: [{ effect: 'allow', actions: ['read'] }] });
+      refused(await reader.delete(`/api/plans/${id as number}`), 403, 403001);
+      done(await (await token()).delete(`/api/plans/${id as number}`));
+    });
+
     it('are discarded once, and refuse what is no target', async () => {
       const { plan, base } = await zone('ends.example');
       const { id } = await plan({ records: [{ host: 'a', type: 'A', value: '192.0.2.1' }] });
