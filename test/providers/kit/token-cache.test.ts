@@ -25,6 +25,21 @@ describe('a token that is kept', () => {
     assert.equal(await refused.get(), 't2');
   });
 
+  it('is fetched anew in its last minute, and not before', async () => {
+    const real = Date.now;
+    const begun = real();
+    try {
+      const token = tokens(3600);
+      await token.get();
+      Date.now = () => begun + 3_530_000;
+      assert.equal(await token.get(), 't1');
+      Date.now = () => begun + 3_545_000;
+      assert.equal(await token.get(), 't2');
+    } finally {
+      Date.now = real;
+    }
+  });
+
   it('is not kept when fetching it failed, and says that nothing was changed', async () => {
     let calls = 0;
     const token = cachedToken(async () => {

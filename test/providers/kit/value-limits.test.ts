@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { following, withinDeadline } from '../../../src/providers/kit/http/deadline-context.js';
-import { refuseRoot, refuseText } from '../../../src/providers/kit/values/value-limits.js';
+import { refuseRoot, refuseText, textStrings } from '../../../src/providers/kit/values/value-limits.js';
 import { ProviderError } from '../../../src/providers/provider.js';
 
 describe('texts that a vendor cannot hold', () => {
@@ -49,5 +49,14 @@ describe('a further step after a write', () => {
       { kind: 'rejected', mayHaveApplied: true },
     );
     assert.equal(await following(async () => 1), 1);
+  });
+});
+
+describe('the strings of a text for a vendor that takes them in a list', () => {
+  it('have at most 255 octets each, and none cuts a character', () => {
+    const long = 'a'.repeat(254);
+    // one character stands across two strings, so the text is cut anew
+    assert.deepEqual(textStrings(`"${long}\\195" "\\169b"`), [long, 'éb']);
+    assert.deepEqual(textStrings(`"${long}" "b"`), [long, 'b']);
   });
 });

@@ -33,6 +33,24 @@ describe('records of vendors whose updates replace the whole record', () => {
     assert.ok(outcome?.ok && outcome.held?.value === '192.0.2.99' && outcome.remoteId === 'r1');
   });
 
+  it('get the priority that was asked for with another type, whatever it is at the provider', async () => {
+    const sent: (number | null)[] = [];
+    const before = { ...held('MX', 'mx.example.net'), priority: 10 };
+    const apply = fromRecords({
+      whole: true,
+      createRecord: async () => assert.fail('nothing is made'),
+      deleteRecord: async () => assert.fail('nothing is deleted'),
+      readRecord: async () => ({ ...before, priority: 77 }),
+      updateRecord: async (_zone, { remoteId }, { priority }) => {
+        sent.push(priority);
+        return remoteId;
+      },
+    });
+    const after = { ...record('SRV', '5 5060 sip.example.net'), priority: 10 };
+    await apply(zone, [{ op: 'update', before, after }]);
+    assert.deepEqual(sent, [10]);
+  });
+
   it('are never known by an answer without an id, and whatever fails after a write has changed something', async () => {
     const none = { deleteRecord: async () => undefined, updateRecord: async () => 'undefined' };
     for (const id of ['', 'undefined', 'null']) {
