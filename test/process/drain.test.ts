@@ -15,7 +15,7 @@ import { made } from '../support/world.js';
 
 const atEnd = atEndOfTest();
 /** More with `TEST_RESTARTS=20 npx jest drain`. */
-const RESTARTS = Number(process.env.TEST_RESTARTS ?? 2);
+const RESTARTS = Number(process.env.TEST_RESTARTS ?? 1);
 /** ms between two requests of a client */
 const DIRECT_MS = 100;
 const PROXIED_MS = 20;
