@@ -105,7 +105,9 @@ export class MailWorld {
 
   /** Waits until a service in this process has looked at all due mails. */
   async idle(): Promise<void> {
-    const { workers } = applicationOf(this.service.server.dataDir)?.get(Outbox) as unknown as { workers: Set<unknown> };
+    const outbox = applicationOf(this.service.server.dataDir)?.get(Outbox);
+    if (!outbox) return;
+    const { workers } = outbox as unknown as { workers: Set<unknown> };
     while (workers.size) await Promise.all(workers);
   }
 
