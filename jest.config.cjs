@@ -26,5 +26,6 @@ module.exports = {
   testTimeout: 300_000,
   // most of them wait for a server or a time limit; with more at once two cores are late for limits of seconds
   maxWorkers: 4,
-  workerIdleMemoryLimit: '600MB',
+  // a new worker takes seconds of processor time to load the service
+  workerIdleMemoryLimit: '1GB',
 };

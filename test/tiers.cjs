@@ -51,14 +51,14 @@ const providerFolders = () => {
 /** Folders below test/ of each tier, and what its suites need in addition to Node. */
 const TIERS = {
   test: {
-    folders: () => ['unit', 'documents', 'web', 'api', 'database', 'providers/replay', ...providerFolders()],
+    folders: () => ['unit', 'documents', 'web', 'api', 'providers/replay', ...providerFolders()],
     databases: 'sqlite',
   },
   process: { folders: () => ['process', 'clients'] },
   servers: {
     folders: () => ['servers', 'doors', 'random', ...REAL_SERVERS.map((kind) => `providers/${kind}`)],
   },
-  databases: { folders: () => ['database'], databases: 'postgresql,mysql' },
+  databases: { folders: () => ['database'] },
   console: { folders: () => ['console'] },
   nightly: { folders: () => ['*'] },
 };
@@ -76,7 +76,6 @@ const suitesOf = (tier) => {
 /** The tier that a suite belongs to; `nightly` where the gate does not run it. @param file relative to test/ */
 function tierOf(file) {
   const holds = (folder) => file.startsWith(`${folder}/`) || file.startsWith(`${folder}.`);
-  if (holds('database')) return 'databases';
   return GATE.find((tier) => TIERS[tier].folders().some(holds)) ?? 'nightly';
 }
 
