@@ -93,7 +93,7 @@ describeUnless(noRedis)('buckets of two replicas', () => {
       assert.equal((await second.fill(key, 1000, size)).taken, true);
       const { taken, used } = await first.fill(key, 1, size);
       const seconds = (performance.now() - begin) / 1000;
-      // never more than a minute's worth, which empties meanwhile
+      // at most the requests of one minute: the bucket empties while the test runs
       assert.ok(used <= size.most && used >= size.most - seconds * size.perSecond - 0.01, `${used} after ${seconds} s`);
       assert.equal(taken, used + 1 <= size.burst);
       assert.ok(!taken || seconds > 30);

@@ -83,7 +83,7 @@ function loseWrites({ cloudflare, clock }: Site) {
       });
       return end;
     },
-    /** Applies the writes, for whose answers nobody waits any more. */
+    /** Applies the held writes, whose requests have timed out. */
     arrive: () => {
       for (const apply of late.splice(0)) apply();
     },

@@ -172,7 +172,7 @@ for (const { kind, skip } of databases('all')) {
       }
     });
 
-    it(`never overlap, whoever comes when (TEST_SEED=${SEED})`, async () => {
+    it(`never overlap, in any order of requests (TEST_SEED=${SEED})`, async () => {
       let state = SEED;
       const below = (most: number) => {
         state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -43,7 +43,7 @@ for (const { kind, skip } of databases('all')) {
 
     const owners = async () => (await db.rows<{ owner: string }>('SELECT owner FROM leases')).map((row) => row.owner);
     const confirm = (held: Held) => db.transaction((manager) => held.confirm(manager));
-    /** Whether somebody has looked at locks since this call. */
+    /** Whether a process has read the locks since this call. */
     const looksFrom = (): (() => boolean) => {
       const { calls } = jest.spyOn(db, 'rows').mock;
       const before = calls.length;

@@ -10,7 +10,7 @@ import { addAccount, addDomain, done, made, startWorld, until, type World } from
 
 const OTHER = { username: 'other', password: 'amber-lantern-47' };
 const HOSTILE = '127.33.1.1';
-/** each is looked at and changed at least so often while all else goes on, and until a large file was written */
+/** How often each domain is read and changed, at least, under load; continues until a large file was written. */
 const ROUNDS = 12;
 
 const root = process.getuid?.() === 0 ? undefined : 'not root: name servers listen on port 53';

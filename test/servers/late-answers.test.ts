@@ -34,7 +34,7 @@ const atPowerdns = async ({ pdns }: World, host: string): Promise<string[]> =>
     .flatMap(({ records }) => records.map(({ content }) => content))
     .toSorted();
 
-/** Waits until the background has brought the cache up to date, without anybody asking. */
+/** Waits until a background job, without a request, has updated the cache. */
 const settled = (world: World, clock: SteeredClock): Promise<void> =>
   until('the cache agrees', async () => {
     await clock.advance(1000);

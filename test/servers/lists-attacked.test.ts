@@ -11,7 +11,7 @@ import { addAccount, addDomain, done, ended, made, startWorld, until, type World
 
 /** A held write has no end of its own. */
 const PATIENT = { PROVIDER_TIMEOUT_MS: '120000' };
-/** ms in which each process looks for lists that nobody carries out */
+/** Interval in ms at which each process looks for lists without an owner. */
 const LOOK_MS = 17_000;
 
 describeUnless(noPowerdns)('lists of changes under attack', () => {

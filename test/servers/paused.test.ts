@@ -128,7 +128,7 @@ for (const { kind, skip } of databases('one')) {
         }
         const expired = expire().catch(() => undefined);
         await unlessHeldUp(db, kind, expired);
-        // what it had sent is at the provider, or comes once it goes on
+        // its write is at the provider, or arrives when the process continues
         await until('nothing is on its way to the provider', async () => onTheWay === 0);
         const second = add(world.admin, host, 3);
         const meanwhile = await unlessHeldUp(db, kind, second);

@@ -22,7 +22,7 @@ import {
 
 const MANY = 40;
 const ZONE = 'example.com';
-/** ms in which a write without an answer may still be carried out; the clock stands still meanwhile */
+/** ms in which a write without an answer may still be applied, by a clock that stands still. */
 const UNCLEAR_MS = 30_000;
 
 for (const { kind, skip } of databases('one')) {

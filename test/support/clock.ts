@@ -27,7 +27,7 @@ export class SteeredClock implements Clock {
 
   /**
    * @param stands The time passes only by `advance`: no limit of the service ends while a slow machine is at work.
-   * Waits of less than a second, which are pauses between two looks, take real time all the same.
+   * Waits of less than a second, which are pauses between two reads, still take real time.
    */
   constructor(private stands: boolean) {}
 
@@ -122,7 +122,7 @@ export class SteeredClock implements Clock {
   }
 }
 
-/** Lets a test advance the clock of the service in this process, which goes on like that of the machine otherwise. */
+/** Lets a test advance the clock of the service in this process; the clock also runs with that of the machine. */
 export const steerClock = (): SteeredClock => install(new SteeredClock(false));
 
 /** The same with a clock that stands still, but for what the test advances. */

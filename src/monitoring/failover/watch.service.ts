@@ -31,7 +31,7 @@ interface Watched extends Switchable {
   /** whether it may look for a text at inner addresses: its maker is an administrator, as of the last look */
   inside: boolean;
   cancelCheck: Cancel | undefined;
-  /** when the next check is due, in step with those before, in ms of `monotonicMs()`, which nobody sets back */
+  /** When the next check is due, by `monotonicMs()`; a multiple of the interval after the first one. */
   due: number;
   checking: boolean;
 }

@@ -25,7 +25,7 @@ describe('a token that is kept', () => {
     assert.equal(await refused.get(), 't2');
   });
 
-  it('is fetched anew in its last minute, and not before', async () => {
+  it('is fetched again in its last minute, and not before', async () => {
     const real = Date.now;
     const begun = real();
     try {

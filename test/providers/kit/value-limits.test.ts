@@ -55,7 +55,7 @@ describe('a further step after a write', () => {
 describe('the strings of a text for a vendor that takes them in a list', () => {
   it('have at most 255 octets each, and none cuts a character', () => {
     const long = 'a'.repeat(254);
-    // one character stands across two strings, so the text is cut anew
+    // a character spans two strings, so the text is split again
     assert.deepEqual(textStrings(`"${long}\\195" "\\169b"`), [long, 'éb']);
     assert.deepEqual(textStrings(`"${long}" "b"`), [long, 'b']);
   });

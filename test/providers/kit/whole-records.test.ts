@@ -33,7 +33,7 @@ describe('records of vendors whose updates replace the whole record', () => {
     assert.ok(outcome?.ok && outcome.held?.value === '192.0.2.99' && outcome.remoteId === 'r1');
   });
 
-  it('get the priority that was asked for with another type, whatever it is at the provider', async () => {
+  it('get the requested priority with another type, although the provider has another one', async () => {
     const sent: (number | null)[] = [];
     const before = { ...held('MX', 'mx.example.net'), priority: 10 };
     const apply = fromRecords({

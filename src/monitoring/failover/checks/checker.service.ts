@@ -17,7 +17,7 @@ const SWEEP_MS = 60_000;
 @Injectable()
 export class Checker {
   private name: string | null = null;
-  /** when old questions are removed next, in ms of `monotonicMs()`, which nobody sets back */
+  /** When old questions are removed next, by `monotonicMs()`. */
   private sweepAt = 0;
 
   constructor(

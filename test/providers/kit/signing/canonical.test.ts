@@ -3,7 +3,7 @@ import { describe, it } from '@jest/globals';
 import { canonicalQuery } from '../../../../src/providers/kit/signing/canonical.js';
 
 describe('the canonical query of a signature', () => {
-  it('orders parameters of the same name by their values, in whatever order they are given', () => {
+  it('orders parameters of the same name by their values, for every input order', () => {
     assert.equal(
       canonicalQuery([
         ['b', '1'],
