@@ -7,7 +7,7 @@ const SMALL = 1024;
 const files = readdirSync('dist', { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && /\.(js|css|svg|json)$/.test(entry.name))
   .map(({ parentPath, name }) => `${parentPath}/${name}`);
-const brotli = (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+const brotli = (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } });
 
 await Promise.all(
   files.map(async (file) => {
