@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
-import { within } from '../platform/common/clock.js';
+import { wallMs, within } from '../platform/common/clock.js';
 import { randomHex } from '../platform/common/hash.js';
 import { Logger } from '../platform/common/logger.js';
 import type { Config } from '../platform/config/config.js';
@@ -121,8 +121,8 @@ export class CheckpointFile implements BeforeApplicationShutdown {
   }
 
   private async tell(checkpoint: AuditCheckpoint): Promise<void> {
-    if (checkpoint.seq === this.told.seq || Date.now() - this.told.at < TOLD_MS) return;
-    this.told = { seq: checkpoint.seq, at: Date.now() };
+    if (checkpoint.seq === this.told.seq || wallMs() - this.told.at < TOLD_MS) return;
+    this.told = { seq: checkpoint.seq, at: wallMs() };
     this.logger.info({ checkpoint }, 'audit checkpoint');
     const text = `The audit log ends with entry ${checkpoint.seq}, ${checkpoint.hash}`;
     await this.events.emit('notice', { event: 'audit.checkpoint', text, details: { ...checkpoint } });

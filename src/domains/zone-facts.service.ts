@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
+import { wallMs } from '../platform/common/clock.js';
 import { Logger } from '../platform/common/logger.js';
 import { Metrics } from '../platform/metrics/metrics.js';
 import type { ZoneInfo } from '../providers/provider.js';
@@ -59,17 +60,17 @@ export class ZoneFacts {
     const known = this.known.get(id);
     // with other credentials it may be another plan
     const same = known?.provider === provider && known.remoteId === remote_id;
-    const fresh = same && known.until > Date.now();
+    const fresh = same && known.until > wallMs();
     this.metrics.countRemembered('zones', fresh);
     if (fresh) return known.info;
     try {
       const info = await provider.zoneInfo({ id: remote_id, name });
-      this.known.set(id, { provider, remoteId: remote_id, until: Date.now() + KEEP_MS, info });
+      this.known.set(id, { provider, remoteId: remote_id, until: wallMs() + KEEP_MS, info });
       return info;
     } catch (error) {
       this.logger.warn({ domain: name, err: (error as Error).message }, 'the provider tells nothing of the zone');
       const info = (same && known?.info) || null;
-      this.known.set(id, { provider, remoteId: remote_id, until: Date.now() + AGAIN_MS, info });
+      this.known.set(id, { provider, remoteId: remote_id, until: wallMs() + AGAIN_MS, info });
       return info;
     }
   }

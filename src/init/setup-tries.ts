@@ -1,4 +1,5 @@
 import { networkOf } from '../platform/common/cidr.js';
+import { wallMs } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
 
 const MAX_OF_NETWORK = 10;
@@ -18,7 +19,7 @@ export class SetupTries {
   assertLeft(ip: string): void {
     if (this.inAll >= MAX_IN_ALL) throw errors.forbidden('setup_closed');
     const { since, count } = this.of(networkOf(ip));
-    const wait = Math.ceil((since + HOUR_MS - Date.now()) / 1000);
+    const wait = Math.ceil((since + HOUR_MS - wallMs()) / 1000);
     if (count >= MAX_OF_NETWORK) throw errors.tooMany('setup_code_rate_limited', wait);
   }
 
@@ -31,6 +32,6 @@ export class SetupTries {
 
   private of(network: string): { since: number; count: number } {
     const found = this.wrong.get(network);
-    return found && found.since + HOUR_MS > Date.now() ? found : { since: Date.now(), count: 0 };
+    return found && found.since + HOUR_MS > wallMs() ? found : { since: wallMs(), count: 0 };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now, sleep, within } from '../platform/common/clock.js';
+import { now, sleep, wallMs, within } from '../platform/common/clock.js';
 import { withoutDeadline } from '../platform/common/deadline.js';
 import { Logger } from '../platform/common/logger.js';
 import { Db } from '../platform/database/db.js';
@@ -133,8 +133,8 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
 
   /** Keeps the newest row, so that no database restarts its ids. */
   private async prune(): Promise<void> {
-    if (Date.now() < this.pruned + PRUNE_EVERY_MS) return;
-    this.pruned = Date.now();
+    if (wallMs() < this.pruned + PRUNE_EVERY_MS) return;
+    this.pruned = wallMs();
     const newest = await this.newest();
     await this.log.removeOld(newest - KEPT_ROWS, now(-KEPT_MS), newest);
   }

@@ -1,12 +1,14 @@
 import { PROOF_MS, TICK_MS } from '../../src/changes/engine.service.js';
+import { ENDING_MS } from '../../src/platform/common/deadline.js';
+import { parseConfig } from '../../src/platform/config/config.js';
 import type { SteeredClock } from './clock.js';
 import { until } from './until.js';
 
 /** Time limit of a provider in ms, for tests that let it pass. */
 export const TIMEOUT_MS = 10_000;
 
-/** ms that a request waits for a lock, or for its turn at a provider, where nothing shortens its time */
-const LOCK_MS = 48_000;
+/** ms that a request waits for a lock, or for its turn at a provider, while it has all of its time */
+const LOCK_MS = parseConfig({}).requestDeadlineMs - ENDING_MS;
 
 /** Resolves when a request that has just begun, by a clock that stands still, waits for a lock or for its turn. */
 export const waitsForLock = (clock: SteeredClock): Promise<void> =>

@@ -152,6 +152,13 @@ describe('conventions of this repository', () => {
     ]);
   });
 
+  it('reads the wall clock in one place, which tests control', () => {
+    const readers = filesIn('src').filter(
+      (file) => file.endsWith('.ts') && /\bDate\.now\b|AbortSignal\.timeout\b/.test(read(file)),
+    );
+    assert.deepEqual(readers, ['src/platform/common/clock.ts']);
+  });
+
   it('has a line on its page for each room and each table', () => {
     const rooms = Object.keys(readRooms());
     const shown = rows.flatMap((row) => row.rooms);

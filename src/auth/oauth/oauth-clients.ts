@@ -15,6 +15,7 @@ import {
   None,
   ResponseBodyError,
 } from 'openid-client';
+import { wallMs } from '../../platform/common/clock.js';
 import { sha256 } from '../../platform/common/hash.js';
 import { Logger } from '../../platform/common/logger.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
@@ -150,12 +151,12 @@ export class OauthClients {
   private async configuration(provider: KnownProvider): Promise<Configuration> {
     const key = sha256(JSON.stringify(provider));
     const found = this.known.get(key);
-    const fresh = found !== undefined && found.until > Date.now();
+    const fresh = found !== undefined && found.until > wallMs();
     this.metrics.countRemembered('issuers', fresh);
     if (fresh) return found.config;
     const config = provider.issuer ? await this.discovered(provider, provider.issuer) : this.plain(provider);
     if (this.known.size >= MAX_KNOWN) this.known.clear();
-    this.known.set(key, { until: Date.now() + DISCOVERED_MS, config });
+    this.known.set(key, { until: wallMs() + DISCOVERED_MS, config });
     return config;
   }
 

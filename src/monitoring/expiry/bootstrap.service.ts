@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import { timeoutSignal } from '../../platform/common/clock.js';
+import { timeoutSignal, wallMs } from '../../platform/common/clock.js';
 import { Logger } from '../../platform/common/logger.js';
 import { writeSecretFile } from '../../platform/config/choice-file.js';
 import type { Config } from '../../platform/config/config.js';
@@ -22,7 +22,7 @@ interface Copy {
   url: string;
   etag: string | null;
   lastModified: string | null;
-  /** ms of `Date.now()` */
+  /** ms of `wallMs()` */
   until: number;
   /** base URL by top level domain */
   bases: Record<string, string>;
@@ -66,7 +66,7 @@ export class Bootstrap {
   private async fresh(): Promise<Copy | null> {
     this.copy ??= this.kept();
     const due = Math.max(this.copy?.until ?? 0, this.again);
-    if (due <= Date.now()) {
+    if (due <= wallMs()) {
       this.fetching ??= this.fetch().finally(() => {
         this.fetching = null;
       });
@@ -108,7 +108,7 @@ export class Bootstrap {
       mkdirSync(this.config.dataDir, { recursive: true, mode: 0o700 });
       writeSecretFile(this.path, `${JSON.stringify(this.copy)}\n`);
     } catch (error) {
-      this.again = Date.now() + AGAIN_MS;
+      this.again = wallMs() + AGAIN_MS;
       this.logger.warn({ url, err: (error as Error).message }, 'the list of RDAP servers could not be fetched');
     }
   }
@@ -117,7 +117,7 @@ export class Bootstrap {
 /** A day, or longer where the server says so (RFC 9224: its caching headers rule). */
 function untilOf({ headers }: HttpAnswer): number {
   const [, seconds = 0] = /\bmax-age=(\d{1,9})/i.exec(String(headers['cache-control'] ?? '')) ?? [];
-  return Date.now() + Math.min(MAX_KEEP_MS, Math.max(KEEP_MS, Number(seconds) * 1000));
+  return wallMs() + Math.min(MAX_KEEP_MS, Math.max(KEEP_MS, Number(seconds) * 1000));
 }
 
 /** The address that is asked, https before http; undefined where there is none. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { timeoutSignal } from '../../platform/common/clock.js';
+import { timeoutSignal, wallMs } from '../../platform/common/clock.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { resolveAllowed } from '../../platform/outbound/guard.js';
@@ -55,7 +55,7 @@ export class Whois {
   /** The server of a top level domain, as IANA names it. */
   private async serverOf(tld: string, signal: AbortSignal): Promise<string | null> {
     const known = this.referred.get(tld);
-    if (known && known.until > Date.now()) return known.server;
+    if (known && known.until > wallMs()) return known.server;
     const iana = this.config.expiry.whoisServers['.'] ?? IANA;
     const text = await this.exchange(iana, tld, signal);
     await this.servers.answered(iana);
@@ -65,7 +65,7 @@ export class Whois {
       throw new RegistrySilence(kind, `${iana} says nothing of .${tld}`);
     }
     const server = referredServer(text);
-    this.referred.set(tld, { server, until: Date.now() + KEEP_MS });
+    this.referred.set(tld, { server, until: wallMs() + KEEP_MS });
     return server;
   }
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { monotonicMs } from './clock.js';
 
 /** ms reserved at the end of a request for storing and sending its result; nothing new is started in them. */
-const ENDING_MS = 2_000;
+export const ENDING_MS = 2_000;
 
 /** Consecutive "retry later" answers of a provider after which a request gives up. */
 const MOST_REFUSALS = 10;

@@ -1,5 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import { sleep } from '../common/clock.js';
+import { sleep, wallMs } from '../common/clock.js';
 import type { Tell } from '../schema/tell.js';
 
 /** any constant, the same in every process; PostgreSQL keeps such locks by database */
@@ -12,12 +12,12 @@ const WAIT_MS = 60_000;
 
 /** By looks, not by a statement that waits: it would meet the time limit of statements. */
 async function take(runner: QueryRunner, sql: string, tell: Tell): Promise<void> {
-  const until = Date.now() + WAIT_MS;
+  const until = wallMs() + WAIT_MS;
   for (let looks = 0; ; looks++) {
     const [row] = (await runner.query(sql)) as [{ got: unknown }];
     if (Number(row.got)) return;
     if (!looks) tell({}, 'another process changes the schema of the database; waiting for it');
-    if (Date.now() > until) throw new Error('another process has been changing the schema for a minute');
+    if (wallMs() > until) throw new Error('another process has been changing the schema for a minute');
     await sleep(LOOK_MS);
   }
 }

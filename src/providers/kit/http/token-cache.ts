@@ -1,3 +1,4 @@
+import { wallMs } from '../../../platform/common/clock.js';
 import { reading } from './deadline-context.js';
 import type { HttpOptions, OutgoingRequest } from './http-client.js';
 
@@ -21,7 +22,7 @@ export function cachedToken(fetch: () => Promise<FetchedToken>) {
   return {
     /** @throws ProviderError */
     get(): Promise<string> {
-      if (kept && Date.now() < kept.until) return kept.token;
+      if (kept && wallMs() < kept.until) return kept.token;
       const fetched = reading(fetch);
       const mine: NonNullable<typeof kept> = {
         token: fetched.then(({ token }) => token),
@@ -32,7 +33,7 @@ export function cachedToken(fetch: () => Promise<FetchedToken>) {
         // one that is good for less than two minutes is kept for half of its time
         ({ token, seconds }) => {
           mine.value = token;
-          mine.until = Date.now() + Math.max(seconds * 1000 - EARLY_MS, seconds * 500);
+          mine.until = wallMs() + Math.max(seconds * 1000 - EARLY_MS, seconds * 500);
         },
         () => {
           if (kept === mine) kept = undefined;

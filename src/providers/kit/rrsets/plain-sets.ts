@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fullName, relativeName } from '../../../dns/names.js';
 import { DEFAULT_TTL, fromRdata, isKnownType, MANAGED_TYPES, type RemoteRecord } from '../../../dns/record.js';
+import { wallMs } from '../../../platform/common/clock.js';
 import { due, sifted, turn } from '../../../platform/common/turns.js';
 import type { RemoteZone } from '../../provider.js';
 import { cutShort, neededList } from '../http/errors.js';
@@ -396,9 +397,9 @@ export function provenSearch(search: (zone: string, name: string) => Promise<Pla
   const proofs = new Map<string, { sees: boolean; until: number }>();
   const sees = async (zone: string): Promise<boolean> => {
     const known = proofs.get(zone);
-    if (known && known.until > Date.now()) return known.sees;
+    if (known && known.until > wallMs()) return known.sees;
     const proof = ((await find(zone, `${zone}.`)) ?? []).some(provesZone);
-    proofs.set(zone, { sees: proof, until: Date.now() + PROOF_MS });
+    proofs.set(zone, { sees: proof, until: wallMs() + PROOF_MS });
     return proof;
   };
   return async (zone: string, names: Iterable<string>): Promise<PlainSet[] | null> => {
