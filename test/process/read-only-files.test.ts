@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
@@ -12,13 +12,11 @@ const ROOT = join(import.meta.dirname, '../..');
 const USER = 1000;
 
 /**
- * Runs a command as in the image: $TREE/app holds what the image holds, no file system can be written but $TREE/data,
- * and the user is nobody's.
+ * Runs a command as in the image: $TREE/app holds the release, only $TREE/data can be written, and the user has no
+ * rights.
  */
 const CONFINED = `
 mount --make-rprivate /
-mount --bind "$REPOSITORY/dist" "$TREE/app/dist"
-mount --bind "$(readlink -f "$REPOSITORY/node_modules")" "$TREE/app/node_modules"
 mount --bind "$TREE/data" "$TREE/data"
 awk '{ print $5 }' /proc/self/mountinfo | while read -r point; do
   [ "$point" = "$TREE/data" ] || mount -o remount,bind,ro "$point" 2>/dev/null || true
@@ -57,12 +55,12 @@ describeUnless(impossible)(
     beforeAll(async () => {
       tree = mkdtempSync(join(tmpdir(), 'zoneward-image-'));
       chmodSync(tree, 0o755);
-      for (const folder of ['app/dist', 'app/node_modules', 'app/scripts', 'data'])
-        mkdirSync(join(tree, folder), { recursive: true });
+      mkdirSync(join(tree, 'data'));
       chownSync(join(tree, 'data'), USER, USER);
       chmodSync(join(tree, 'data'), 0o700);
-      for (const file of ['package.json', 'scripts/admin.mjs', 'scripts/build-when-needed.mjs'])
-        cpSync(join(ROOT, file), join(tree, 'app', file));
+      const stage = "import('./scripts/stage.mjs').then(({ stageService }) => stageService(process.argv[1]))";
+      execFileSync(process.execPath, ['-e', stage, join(tree, 'app')], { cwd: ROOT });
+      execFileSync(process.execPath, ['dist/zoneward.cjs', '--write-code-cache'], { cwd: join(tree, 'app') });
       // the variables of the image
       const set = Object.fromEntries(
         [...readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8').matchAll(/\b([A-Z_]+)=(\S+)/g)].map(
@@ -70,7 +68,7 @@ describeUnless(impossible)(
         ),
       );
       assert.deepEqual(Object.keys(set).slice(0, 2), ['NODE_ENV', 'DATA_DIR']);
-      Object.assign(set, { TREE: tree, REPOSITORY: ROOT, HOME: '/home/node', DATA_DIR: join(tree, 'data') });
+      Object.assign(set, { TREE: tree, HOME: '/home/node', DATA_DIR: join(tree, 'data') });
       env = {
         ...set,
         PATH: process.env.PATH as string,
