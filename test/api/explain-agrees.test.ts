@@ -8,9 +8,10 @@ import type { TokenRule } from '../../src/tokens/rules/token-rules.js';
 import { addTeam, addUser, openDatabase } from '../support/database.js';
 import { seedOf } from '../support/seed.js';
 import { type Client, startService } from '../support/server.js';
+import { thorough } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
-const TOKENS = 480;
+const TOKENS = thorough ? 1500 : 240;
 const REQUESTS = 3;
 const USER_REQUESTS = 160;
 const SEED = seedOf('explanations of rights');

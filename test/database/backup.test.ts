@@ -28,7 +28,7 @@ import { BackupsService } from '../../src/system/backups.service.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
 import { dbOn } from '../support/db.js';
 import { applicationOf, type Client, LocalServer, type Service, startService } from '../support/server.js';
-import { describeUnless } from '../support/suites.js';
+import { describeUnless, thorough } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
@@ -135,7 +135,9 @@ for (const { kind, skip } of KINDS) {
     });
     afterAll(() => service?.stop());
 
-    for (const { kind: other, skip: away } of KINDS) {
+    for (const [i, { kind: other, skip: away }] of KINDS.entries()) {
+      // in the gate each kind is restored once, and each is restored into once
+      if (!thorough && KINDS[(i + 1) % KINDS.length]?.kind !== kind) continue;
       (away ? it.skip : it)(`come back in ${other}, and the API answers the same`, async () => {
         const place = await emptyPlace(other);
         const { rows } = await put(place, quiet);

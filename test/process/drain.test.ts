@@ -9,13 +9,12 @@ import { databases } from '../support/databases.js';
 import { noNginx, startNginx } from '../support/nginx.js';
 import { ServerProcess, startProcess } from '../support/server.js';
 import { sleep } from '../support/sleep.js';
-import { atEndOfTest, describeUnless } from '../support/suites.js';
+import { atEndOfTest, describeUnless, thorough } from '../support/suites.js';
 import { until } from '../support/until.js';
 import { made } from '../support/world.js';
 
 const atEnd = atEndOfTest();
-/** More with `TEST_RESTARTS=20 npx jest drain`. */
-const RESTARTS = Number(process.env.TEST_RESTARTS ?? 1);
+const RESTARTS = thorough ? 20 : 1;
 /** ms between two requests of a client */
 const DIRECT_MS = 100;
 const PROXIED_MS = 20;

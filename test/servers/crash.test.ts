@@ -3,7 +3,7 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Client, LocalServer, type Server, ServerProcess, startProcess } from '../support/server.js';
-import { describeUnless } from '../support/suites.js';
+import { describeUnless, thorough } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import {
   addAccount,
@@ -28,7 +28,7 @@ const ENDS: ['kill' | 'stop', number][] = [
 ];
 
 // processes of their own, until the last start: they are killed
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of thorough ? databases('sqlite', 'postgresql') : databases('postgresql')) {
   describeUnless(skip || noPowerdns)(`kill -9 in the middle of writes, on ${kind}`, () => {
     let world: World;
     let server: Server;

@@ -8,15 +8,14 @@ import { databases } from '../support/databases.js';
 import { type Block, difference, journeysOf, runBlocks } from '../support/guide.js';
 import { noPowerdns, type Powerdns, startPowerdns } from '../support/powerdns.js';
 import { ADMIN, type Service, startService } from '../support/server.js';
-import { describeUnless } from '../support/suites.js';
+import { describeUnless, thorough } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
 const [before, ...journeys] = journeysOf(page);
 const setUp = before?.blocks ?? [];
 
-/** The nightly run pastes the guide into three shells. */
-const SHELLS = (process.env.TEST_SHELLS ?? 'zsh').split(' ');
+const SHELLS = thorough ? ['bash', 'dash', 'zsh'] : ['zsh'];
 
 /** The set-up of the page with the values of this installation in place of those of the page. */
 function setUpWith(values: Record<string, string>): Block[] {

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Client, type Server, ServerProcess, startProcess } from '../support/server.js';
-import { describeUnless } from '../support/suites.js';
+import { describeUnless, thorough } from '../support/suites.js';
 import { addAccount, addDomain, done, made, powerdnsLines, startWorld, until, type World } from '../support/world.js';
 
 const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
 const RECORDS = 20;
 /** statements of a step after which the process is killed, further each time, until the step comes to its end */
 const FIRST = 8;
-const STRIDES = { copy: 41, follow: 17, switch: 53 };
+const STRIDES = thorough ? { copy: 20, follow: 8, switch: 26 } : { copy: 60, follow: 25, switch: 80 };
 const MOST = 400;
 
 for (const { kind, skip } of databases('one')) {

@@ -6,15 +6,15 @@ import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Answer, type Client, ServerProcess, startProcess } from '../support/server.js';
-import { describeUnless } from '../support/suites.js';
+import { describeUnless, thorough } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import { done, made, startWorld, until, type World } from '../support/world.js';
 
 const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
 /** more statements than an apply has; the test ends where that does */
 const MOST = 200;
-/** with `TEST_KILLS=all` the process is killed at each statement, else at each ninth one */
-const EVERY = process.env.TEST_KILLS === 'all' ? 1 : 9;
+/** the process is killed at each so many-th statement */
+const EVERY = thorough ? 3 : 9;
 /** ms in which a change that nobody saw the end of may still be carried out */
 const UNCLEAR_AFTER_MS = '300';
 

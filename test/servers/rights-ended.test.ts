@@ -11,7 +11,7 @@ import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { applicationOf, type Client } from '../support/server.js';
 import { tellStatements } from '../support/statements.js';
-import { describeUnless } from '../support/suites.js';
+import { describeUnless, thorough } from '../support/suites.js';
 import { startTargets, type Targets } from '../support/targets.js';
 import {
   addAccount,
@@ -38,10 +38,7 @@ interface Maker {
   client: Client;
 }
 
-for (const [i, { kind, skip }] of databases('one').entries()) {
-  // rules take seconds: they see every way on the first database and one of each table on the others, where lists and
-  // synchronisations see them all
-  const full = i === 0;
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip || noPowerdns)(`what acts later when the right of its maker ended, on ${kind}`, () => {
     let world: World;
     let db: Db;
@@ -151,7 +148,7 @@ for (const [i, { kind, skip }] of databases('one').entries()) {
     };
     const ways = (...tables: Record<string, End>[]) => tables.flatMap((table) => Object.entries(table));
     const waysOfRules = (...tables: Record<string, End>[]) =>
-      tables.flatMap((table) => Object.entries(table).slice(0, full ? undefined : 1));
+      tables.flatMap((table) => Object.entries(table).slice(0, thorough ? undefined : 1));
 
     describe('a rule of failover', () => {
       const failover = () => `/api/domains/${world.domain}/failover` as const;
@@ -290,9 +287,6 @@ for (const [i, { kind, skip }] of databases('one').entries()) {
         done(await admin.delete(path));
       });
 
-      // this is held by the same statements as above
-      if (!full) return;
-
       it('is not switched when that happens while its account is paused', async () => {
         const by = await maker(false);
         const host = `paused${count}`;
@@ -319,7 +313,6 @@ for (const [i, { kind, skip }] of databases('one').entries()) {
     });
 
     describe('a check that reads an inner page', () => {
-      if (!full) return;
       const path = () => `/api/domains/${world.domain}/failover` as const;
       const first = async () => done(await admin.get(path())).rules[0];
 

@@ -3,6 +3,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 const { commandFor } = require('../tiers.cjs') as { commandFor(file: string): string };
 
+/** In the nightly run: a suite tries every variant, of which the gate tries a part. */
+export const thorough = process.env.TEST_THOROUGH === 'yes';
+
 type Reason = string | false | undefined;
 
 /** Why a suite cannot run here, and the command that runs it. */

@@ -13,7 +13,7 @@ import {
   startPowerdns,
 } from '../../support/powerdns.js';
 import { startProxy as startFaults } from '../../support/proxy.js';
-import { describeUnless } from '../../support/suites.js';
+import { describeUnless, thorough } from '../../support/suites.js';
 import { connectTo, type Received, type StandIn, startStandIn } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 
@@ -23,7 +23,9 @@ const connect = (server: Powerdns, more: Record<string, string> = {}, definition
 /** Why a backend cannot be run here, or false. */
 const without = (backend: PowerdnsBackend) => (backend === 'postgresql' ? noPowerdnsOverPostgresql : noPowerdns);
 
-for (const backend of ['sqlite', 'lmdb', 'postgresql'] as const) {
+const BACKENDS: PowerdnsBackend[] = ['sqlite', 'lmdb', 'postgresql'];
+
+for (const backend of thorough ? BACKENDS : BACKENDS.slice(0, 1)) {
   providerContract(
     `PowerDNS over ${backend}`,
     async () => {
