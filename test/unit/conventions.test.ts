@@ -152,6 +152,17 @@ describe('conventions of this repository', () => {
     ]);
   });
 
+  it('gives each random test a seed', () => {
+    const runs = filesIn('test')
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [...read(file).matchAll(/\{[^{}]*\bnumRuns\b[^{}]*\}/g)].map(([given]) => ({ file, given })));
+    assert.ok(runs.length > 10);
+    assert.deepEqual(
+      runs.filter(({ given }) => !/\bseed\b/.test(given)),
+      [],
+    );
+  });
+
   it('reads the wall clock in one place, which tests control', () => {
     const readers = filesIn('src').filter(
       (file) => file.endsWith('.ts') && /\bDate\.now\b|AbortSignal\.timeout\b/.test(read(file)),

@@ -9,7 +9,9 @@ import { now } from '../../src/platform/common/clock.js';
 import type { TokenRow } from '../../src/tokens/api-tokens.repository.js';
 import type { Action, RecordState, TokenRule } from '../../src/tokens/rules/token-rules.js';
 import { judgeToken, tokenPrincipal } from '../../src/tokens/token-access.js';
+import { seedOf } from '../support/seed.js';
 
+const SEED = seedOf('restrictions of tokens');
 const RUNS = 10_000;
 const policy = new DomainPolicy({} as ReadableDomainsRepository);
 const DOMAINS = [1, 2];
@@ -194,7 +196,7 @@ describe('restrictions', () => {
         const is = allowed(restrict(before), asked);
         assert.ok(was || !is, 'a restriction gave a permission');
       }),
-      { numRuns: RUNS },
+      { seed: SEED, numRuns: RUNS },
     );
     assert.ok(seen.true > 300 && seen.false > 300, JSON.stringify(seen));
   });
