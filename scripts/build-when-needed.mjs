@@ -1,13 +1,18 @@
-// Builds what is not built or older than its sources: the service, the console, and where it is asked for the clients.
+// Builds what is not built, or was built of other sources: the service, the console, and if asked to, the clients. Changes
+// the current folder to the root of the repository.
 //   node scripts/build-when-needed.mjs [clients]
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 
+/** Parts of the build: `stamp` holds what the part was built of, and `result` is one of the files that it makes. */
 const PARTS = [
   {
     name: 'the service',
     script: 'build:service',
     stamp: 'dist/.built',
+    result: 'dist/bundle.cjs',
     sources: [
       ...['src', 'ormconfig.ts', 'package-lock.json', 'scripts/bundle.mjs', 'scripts/licenses.mjs'],
       ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
@@ -17,14 +22,10 @@ const PARTS = [
     name: 'the console',
     script: 'build:console',
     stamp: 'web/dist/.built',
+    result: 'web/dist/index.html',
     sources: [
-      'web/src',
-      'web/public',
-      'web/index.html',
-      'web/vite.config.ts',
-      'scripts/licenses.mjs',
-      'package-lock.json',
-      'docs/openapi.json',
+      ...['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'web/scripts', 'web/package.json'],
+      ...['scripts/licenses.mjs', 'package-lock.json', 'docs/openapi.json'],
     ],
   },
 ];
@@ -33,34 +34,72 @@ if (process.argv.includes('clients'))
     name: 'the client library and the command',
     script: 'build:clients',
     stamp: 'packages/.built',
+    result: 'packages/cli/dist/zoneward.js',
     sources: [
       ...['client', 'cli'].flatMap((name) =>
         ['src', 'scripts', 'package.json', 'tsconfig.json'].map((part) => `packages/${name}/${part}`),
       ),
-      'packages/client/tsconfig.build.json',
-      'scripts/api-types.mjs',
-      'scripts/licenses.mjs',
-      'package-lock.json',
-      'docs/openapi.json',
+      ...['packages/client/tsconfig.build.json', 'scripts/api-types.mjs', 'scripts/licenses.mjs'],
+      ...['package-lock.json', 'docs/openapi.json'],
     ],
   });
-const newest = (path) =>
+
+/** Files that a build makes among the sources. */
+const GENERATED = /(^|\/)(route-tree\.gen|schema\.d)\.ts$/;
+
+const filesIn = (path) =>
   statSync(path).isDirectory()
-    ? Math.max(...readdirSync(path).map((name) => newest(`${path}/${name}`)))
-    : statSync(path).mtimeMs;
+    ? readdirSync(path, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => `${entry.parentPath}/${entry.name}`)
+    : [path];
 
-const isOld = ({ stamp, sources }) =>
-  existsSync(sources[0]) && !(existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map(newest)));
+/** A hash over the names, sizes and times of the sources; undefined where there are none, as in an image. */
+function stateOf({ sources }) {
+  if (!existsSync(sources[0])) return;
+  const lines = sources
+    .flatMap(filesIn)
+    .filter((file) => !GENERATED.test(file))
+    .map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`);
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
+}
 
-const old = PARTS.filter(isOld);
-for (const [i, { name, script, stamp }] of old.entries()) {
-  process.stderr.write(`Building ${name} (${i + 1} of ${old.length}) ...`);
+const isBuilt = ({ stamp, result }, state) =>
+  existsSync(result) && existsSync(stamp) && readFileSync(stamp, 'utf8') === state;
+
+/** Runs a script of package.json in a process group, which ends with this process. @returns code and output */
+function run(script) {
+  return new Promise((resolve, reject) => {
+    let child;
+    const end = (signal, code) => {
+      if (child?.pid) process.kill(-child.pid, signal);
+      process.exit(code);
+    };
+    const handlers = { SIGINT: () => end('SIGINT', 130), SIGTERM: () => end('SIGTERM', 143) };
+    for (const [signal, handler] of Object.entries(handlers)) process.on(signal, handler);
+    child = spawn('npm', ['run', '--silent', script], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      for (const [signal, handler] of Object.entries(handlers)) process.off(signal, handler);
+      resolve({ code, output: Buffer.concat(output) });
+    });
+  });
+}
+
+process.chdir(dirname(import.meta.dirname));
+// what is changed during its build is built the next time
+const states = new Map(PARTS.map((part) => [part, stateOf(part)]));
+const old = PARTS.filter((part) => states.get(part) && !isBuilt(part, states.get(part)));
+for (const [i, part] of old.entries()) {
+  process.stderr.write(`Building ${part.name} (${i + 1} of ${old.length}) ...`);
   const begun = Date.now();
-  const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', script], { encoding: 'utf8' });
-  process.stderr.write(` ${status === 0 ? `${Math.round((Date.now() - begun) / 1000)} s` : 'failed'}\n`);
-  if (status !== 0) {
-    process.stderr.write(`${stdout}${stderr}`);
-    process.exit(status ?? 1);
+  const { code, output } = await run(part.script);
+  process.stderr.write(` ${code === 0 ? `${Math.round((Date.now() - begun) / 1000)} s` : 'failed'}\n`);
+  if (code !== 0) {
+    process.stderr.write(output);
+    process.exit(code ?? 1);
   }
-  writeFileSync(stamp, '');
+  writeFileSync(part.stamp, states.get(part));
 }
