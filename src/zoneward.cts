@@ -2,8 +2,9 @@
 // memory of a start. Plain CommonJS without dependencies.
 //   node dist/zoneward.cjs                      starts the service
 //   node dist/zoneward.cjs admin <command>      runs a command of the administration
-//   node dist/zoneward.cjs --write-code-cache   stores the code cache of this version of Node next to the bundle, if it is
-//                                               missing and the folder can be written
+//   node dist/zoneward.cjs --write-code-cache   stores the code cache of this version of Node next to the bundle, unless
+//                                               V8 accepts the one that is there or the folder cannot be written
+import crypto = require('node:crypto');
 import fs = require('node:fs');
 
 import { createRequire, wrap } from 'node:module';
@@ -26,12 +27,32 @@ const CHECKSUM = '__CHECKSUM__';
 /** A code cache is valid for one bundle and one version of Node. */
 const CACHE = path.join(__dirname, `bundle-${CHECKSUM}-${process.version}-${process.arch}.cache`);
 
-function read(file: string): Buffer | undefined {
+const HASH_BYTES = 32;
+const hashOf = (data: Uint8Array): Buffer => crypto.createHash('sha256').update(data).digest();
+
+/** Reads the code cache, which ends with its hash: V8 crashes over a damaged one. Undefined if there is no whole one. */
+function readCache(): Buffer | undefined {
   try {
-    return fs.readFileSync(file);
+    const stored = fs.readFileSync(CACHE);
+    const data = stored.subarray(0, -HASH_BYTES);
+    return hashOf(data).equals(stored.subarray(-HASH_BYTES)) ? data : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Writes a file so that it is there as a whole or not at all, also after a power failure. */
+function writeWhole(file: string, part: string, chunks: Buffer[]): void {
+  const handle = fs.openSync(part, 'w');
+  try {
+    for (const chunk of chunks) fs.writeFileSync(handle, chunk);
+    // root may store the cache with a strict umask, and the service runs as another user
+    fs.fchmodSync(handle, 0o644);
+    fs.fsyncSync(handle);
+  } finally {
+    fs.closeSync(handle);
+  }
+  fs.renameSync(part, file);
 }
 
 function compile(cachedData: Buffer | undefined): vm.Script {
@@ -62,9 +83,17 @@ function isWritable(folder: string): boolean {
  * SQLite file in a temporary folder.
  */
 async function writeCodeCache(): Promise<void> {
-  if (fs.existsSync(CACHE) || !isWritable(__dirname)) return;
+  if (!isWritable(__dirname)) return;
+  const stored = readCache();
+  // V8 rejects one that was made with other flags, such as those of NODE_OPTIONS
+  if (stored && !compile(stored).cachedDataRejected) return;
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'zoneward-code-cache-'));
-  process.once('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
+  const part = `${CACHE}.${process.pid}`;
+  process.once('exit', () => {
+    for (const left of [folder, part]) fs.rmSync(left, { recursive: true, force: true });
+  });
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
+    process.on(signal, () => process.exit(code));
   process.chdir(folder);
   for (const name of Object.keys(process.env)) if (!/^(PATH|TMPDIR)$/.test(name)) delete process.env[name];
   const own = {
@@ -77,17 +106,32 @@ async function writeCodeCache(): Promise<void> {
   Object.assign(process.env, own);
   const script = compile(undefined);
   await load(script).startService();
-  const part = `${CACHE}.${process.pid}`;
-  fs.writeFileSync(part, script.createCachedData());
-  // root may store the cache with a strict umask, and the service runs as another user
-  fs.chmodSync(part, 0o644);
-  fs.renameSync(part, CACHE);
+  const data = script.createCachedData();
+  writeWhole(CACHE, part, [data, hashOf(data)]);
   process.exit(0);
 }
 
+/** The first minor version of each major version of Node that runs the bundle; later major versions do. */
+const OLDEST_MINORS: Record<string, number> = { 20: 19, 22: 22, 24: 15 };
+
+function isSupported(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 24 || minor >= (OLDEST_MINORS[major] ?? Number.POSITIVE_INFINITY);
+}
+
+/** Ends the process over how it was called. */
+function refuse(words: string): never {
+  process.stderr.write(`${words}\n`);
+  process.exit(2);
+}
+
 function main(word: string | undefined): Promise<unknown> {
+  if (!isSupported(process.versions.node))
+    refuse(`Zoneward needs Node.js 20.19, 22.22, 24.15 or a later version of these; this is ${process.version}`);
   if (word === WRITE) return writeCodeCache();
-  const script = compile(read(CACHE));
+  if (word !== undefined && word !== 'admin')
+    refuse(`unknown argument ${word}; usage: node dist/zoneward.cjs [admin <command> | ${WRITE}]`);
+  const script = compile(readCache());
   // after the code cache was read: V8 rejects a cache that was made with other flags
   v8.setFlagsFromString(`--heap-growing-percent=${GARBAGE_PERCENT}`);
   if (word !== 'admin') return load(script).startService();
