@@ -1,5 +1,5 @@
-// Builds what is not built, or was built of other sources: the service, the console, and if asked to, the clients. Changes
-// the current folder to the root of the repository.
+// Builds what is not built, or was built of other sources: the service, the console, and if asked to, the clients.
+// Changes the current folder to the root of the repository.
 //   node scripts/build-when-needed.mjs [clients]
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
