@@ -7,6 +7,7 @@ import { errors } from '../platform/common/errors.js';
 import type { Logger } from '../platform/common/logger.js';
 import { ROOT } from '../platform/common/root.js';
 import type { Config } from '../platform/config/config.js';
+import { pictureUrl } from '../settings/checks.js';
 import type { SettingsService } from '../settings/settings.service.js';
 
 /** Where `npm run build` puts the console. */
@@ -36,7 +37,8 @@ async function imageOrigin(settings: SettingsService): Promise<string> {
     (general) => general.background_image,
     () => null,
   );
-  return image && URL.canParse(image) && /^https?:/.test(image) ? ` ${new URL(image).origin}` : '';
+  const url = pictureUrl(image);
+  return url ? ` ${new URL(url).origin}` : '';
 }
 
 const isBelow = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`);

@@ -20,6 +20,17 @@ export function isHookUrl(value: unknown): boolean {
 /** what would end the attribute of a page or style sheet that an address is written into */
 const ENDS_ADDRESS = /["'`()[\]<>{}\s\\\p{C}]/u;
 
+/** Without characters that would end a source in a content security policy, such as `;` */
+const PLAIN_HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
+
+/** An https URL with a plain host, in its serialized form; null if the value is none. */
+export function pictureUrl(value: unknown): string | null {
+  if (typeof value !== 'string' || !/^https:/i.test(value) || ENDS_ADDRESS.test(value) || !isHookUrl(value))
+    return null;
+  const { hostname, href } = new URL(value);
+  return PLAIN_HOST.test(hostname) ? href : null;
+}
+
 /**
  * What a page may show as a picture: an https: or data:image/ URL, or a path of this service; never a script, nor a
  * path that leads to another host.
@@ -27,7 +38,7 @@ const ENDS_ADDRESS = /["'`()[\]<>{}\s\\\p{C}]/u;
 export function isPicture(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > MAX_PICTURE || ENDS_ADDRESS.test(value)) return false;
   if (/^data:image\/[a-z0-9.+-]+[;,]/.test(value)) return true;
-  return /^https:\/\//.test(value) ? isHookUrl(value) : value.length <= 2048 && /^\/(?![/\\])[\w./~%-]*$/.test(value);
+  return pictureUrl(value) !== null || (value.length <= 2048 && /^\/(?![/\\])[\w./~%-]*$/.test(value));
 }
 
 export function isCidr(value: unknown): boolean {

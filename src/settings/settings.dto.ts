@@ -1,4 +1,5 @@
 import { IntersectionType, PartialType, PickType } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -17,7 +18,7 @@ import { isTimezone } from '../platform/common/time-zone.js';
 import { Check, Nested } from '../platform/common/validation.js';
 import { ruleText } from '../platform/common/words/field-text.js';
 import { upstreamOf } from '../platform/dns-client/upstream.js';
-import { isCidr, isHttpUrl, isMailbox, isPicture, ONE_LINE } from './checks.js';
+import { isCidr, isHttpUrl, isMailbox, isPicture, ONE_LINE, pictureUrl } from './checks.js';
 
 /** Languages of mails and of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;
@@ -46,13 +47,15 @@ export class GeneralSettings {
   timezone!: string;
 
   /**
-   * picture for the console: an `https:` URL, a `data:image/` URL of up to 16 384 characters, or a path of this service
-   * such as `/pictures/sea.jpg`; without quotes, brackets and white space
+   * picture for the console: an `https:` URL with a plain host (stored in its normal form), a `data:image/` URL of
+   * up to 16 384 characters, or a path of this service such as `/pictures/sea.jpg`; without quotes, brackets and white
+   * space
    */
   @IsOptional()
+  @Transform(({ value }) => pictureUrl(value) ?? value)
   @Check(
     isPicture,
-    'must be an https: or data:image/ URL, or a path such as /pictures/sea.jpg, without quotes, brackets and white space',
+    'must be an https: URL with a plain host, a data:image/ URL, or a path such as /pictures/sea.jpg, without quotes, brackets and white space',
   )
   background_image!: string | null;
 

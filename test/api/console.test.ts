@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { openDatabase } from '../support/database.js';
 import { ADMIN, LocalServer, type Service, startService } from '../support/server.js';
 import { atEndOfTest } from '../support/suites.js';
 import { done } from '../support/world.js';
@@ -56,6 +57,18 @@ describe('the page of the console', () => {
     assert.ok((await policy()).includes("img-src 'self' data: https://pictures.example;"));
     done(await service.admin.put('/api/settings', { background_image: 'data:image/png;base64,AAAA' }));
     assert.ok((await policy()).includes("img-src 'self' data:;"));
+    // as an earlier version could have stored it
+    const { db, close } = await openDatabase(service.databaseUrl, service.server.dataDir);
+    try {
+      const affected = await db.run(`UPDATE settings SET content = replace(content, ?, ?) WHERE name = 'general'`, [
+        'data:image/png;base64,AAAA',
+        'https://x;sandbox/a.png',
+      ]);
+      assert.equal(affected, 1);
+      assert.equal((await policy()).replace(/nonce-[^']+/, ''), before.replace(/nonce-[^']+/, ''));
+    } finally {
+      await close();
+    }
   });
 
   it('has its files compressed and kept for ever, under names that change with what is in them', async () => {

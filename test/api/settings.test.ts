@@ -103,6 +103,8 @@ for (const { kind, skip } of databases('one')) {
         'data:,x',
         'data:text/html,x',
         'http://cdn.example.com/sea.jpg',
+        ...[...';,$&+=!*'].map((character) => `https://a${character}sandbox/sea.jpg`),
+        'https://user@cdn.example.com/sea.jpg',
         ...[...`"'\`()[]{}<> \t\n`].map((character) => `https://cdn.example.com/a${character}b.jpg`),
         ...[...`"'()[]{}<> `].map((character) => `data:image/svg+xml,a${character}b`),
         ...[...`"'() `].map((character) => `/pictures/a${character}b`),
@@ -116,6 +118,10 @@ for (const { kind, skip } of databases('one')) {
         null,
       ])
         done(await put('/api/settings', { background_image: picture }));
+      const { background_image } = done(
+        await put('/api/settings', { background_image: 'HTTPS://CDN.example.com:443/a/../b' }),
+      );
+      assert.equal(background_image, 'https://cdn.example.com/b');
       await wrong('/api/settings', { language: 'xx' }, 'language');
       await wrong('/api/settings', { default_ttl: 0 }, 'default_ttl');
       await wrong('/api/settings', { dns_resolvers: ['resolver.example'] }, 'dns_resolvers');

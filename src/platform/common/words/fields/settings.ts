@@ -29,8 +29,8 @@ export const SETTINGS_WORDS = {
   'must be mail addresses such as me@example.com': '必须是邮件地址，例如 me@example.com',
   'must be an address such as Zoneward <dns@example.com>': '必须是地址，例如 Zoneward <dns@example.com>',
   'must be an http or https URL without user name': '必须是不带用户名的 http 或 https 网址',
-  'must be an https: or data:image/ URL, or a path such as /pictures/sea.jpg, without quotes, brackets and white space':
-    '必须是 https: 或 data:image/ 网址，或 /pictures/sea.jpg 这样的路径，不含引号、括号和空白',
+  'must be an https: URL with a plain host, a data:image/ URL, or a path such as /pictures/sea.jpg, without quotes, brackets and white space':
+    '必须是主机名普通的 https: 网址、data:image/ 网址，或 /pictures/sea.jpg 这样的路径，不含引号、括号和空白',
   'must be IP addresses (a port may follow), tls://… or https://… URLs':
     '必须是 IP 地址（可带端口）、tls://… 或 https://… 网址',
   'must be a host name or address': '必须是主机名或地址',
