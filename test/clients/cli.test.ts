@@ -248,6 +248,10 @@ for (const { kind, skip } of databases('one'))
       };
       cutter.fate = () => ({ status: 201, body: JSON.stringify({ code: 0, msg: '', data: warned }) });
       assert.match(await ok('plan example.com a.zone --markdown'), /no changes\.\n\n- `line 3 is 'x'`\n/);
+      const partly = { ...warned, hidden: 2 };
+      cutter.fate = () => ({ status: 201, body: JSON.stringify({ code: 0, msg: '', data: partly }) });
+      for (const option of [`--expect ${plan.digest}`, '--digest digest.txt'])
+        await fails(`plan example.com a.zone ${option}`, 3, /2 of its changes are of records that you may not read/);
       cutter.fate = () => 'pass';
       await ok(`plan example.com a.zone --expect ${plan.digest}`);
       writeFileSync(at('a.zone'), 'planned 300 IN A 192.0.2.12\n');

@@ -149,10 +149,27 @@ for (const { kind, skip } of databases('one'))
       );
       const plans = `/api/plans/${elsewhere.id}` as '/api/plans/1';
       const refused = await use<{ error: { message: string } }>(assistant, 'apply', { plan: elsewhere.id });
-      assert.deepEqual([refused.failed, /as a whole/.test(refused.data?.error.message ?? '')], [true, true]);
+      assert.deepEqual(
+        [refused.failed, /with all of its changes/.test(refused.data?.error.message ?? '')],
+        [true, true],
+      );
       assert.equal(done(await service.admin.get(plans)).state, 'open');
       const seen = await use<{ state: string }>(assistant, 'apply', { plan: whole.data?.id });
       assert.equal(seen.data?.state, 'done');
+    });
+
+    it('applies no plan with changes that it may not read', async () => {
+      const records = [{ host: 'partly', type: 'A', value: '192.0.2.9' }];
+      const plan = made(await service.admin.post(`/api/domains/${domain}/plans`, { records }));
+      const data = { ...plan, hidden: 1 };
+      cutter.fate = () => ({ status: 201, body: JSON.stringify({ code: 0, msg: '', data }) });
+      const changes = [{ op: 'create', ...records[0] }];
+      const shown = await use<{ digest: null }>(assistant, 'plan', { zone: 'example.com', changes });
+      cutter.fate = () => 'pass';
+      assert.equal(shown.data?.digest, null);
+      const refused = await use<{ error: { message: string } }>(assistant, 'apply', { plan: plan.id });
+      assert.match(refused.data?.error.message ?? '', /"hidden" is 0/);
+      assert.equal(done(await service.admin.get(`/api/plans/${plan.id}` as '/api/plans/1')).state, 'open');
     });
 
     it('asks no further for a call that was cancelled', async () => {

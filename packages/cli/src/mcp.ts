@@ -46,14 +46,14 @@ function answer(data: unknown, isError = false): Content {
   return answerOf(text.length <= MOST.answer ? text : JSON.stringify({ data: null, too_long }), isError);
 }
 
-/** A plan as a whole, which is then one of `shown`; or that it is too long for that. */
+/** A plan, which is then one of `shown` if the answer has all of its changes; or that it is too long. */
 function planAnswer(plan: Schemas['PlanView'], shown: Set<number>): Content {
   const text = JSON.stringify({ data: { ...plan, digest: digestOf(plan) } });
   if (text.length > MOST.answer) {
     const too_long = `${text.length} characters: make plans of fewer changes; this one cannot be applied from here`;
     return answerOf(JSON.stringify({ data: null, too_long }));
   }
-  if (plan.id !== null) shown.add(plan.id);
+  if (plan.id !== null && !plan.hidden) shown.add(plan.id);
   return answerOf(text);
 }
 
@@ -234,7 +234,8 @@ function applyTool(server: McpServer, { zoneward }: Session, shown: ReadonlySet<
   );
 }
 
-const UNSEEN = 'only a plan that the tool "plan" has answered here, as a whole, can be applied: nothing was done';
+const UNSEEN =
+  'only a plan can be applied that the tool "plan" has answered here with all of its changes ("hidden" is 0): nothing was done';
 
 /** Whether the credential may write records: that of a person may, an API token by its scopes. */
 async function mayWrite({ zoneward }: Session): Promise<boolean> {

@@ -13,10 +13,12 @@ export const dataOf = ({ priority, value }: { priority: number | null; value: st
   priority === null ? value : `${priority} ${value}`;
 
 /**
- * A hash over what a plan changes, the same for two plans that change the same. What has no meaning beyond one plan
- * (ids, times) is no part of it.
+ * A hash over the content of all changes of a plan, the same for two plans that change the same. What has no meaning
+ * beyond one plan (ids, times) is no part of it.
+ * @returns null if the plan has changes that the caller may not read
  */
-export function digestOf({ domain, changes, hidden }: Plan): string {
+export function digestOf({ domain, changes, hidden }: Plan): string | null {
+  if (hidden) return null;
   const fields = (one: Changed | null) =>
     one && [
       one.value,
@@ -33,7 +35,7 @@ export function digestOf({ domain, changes, hidden }: Plan): string {
     JSON.stringify([op, host, type, fields(before), fields(after)]),
   );
   return createHash('sha256')
-    .update(JSON.stringify([domain, hidden, texts.sort()]))
+    .update(JSON.stringify([domain, texts.sort()]))
     .digest('hex');
 }
 

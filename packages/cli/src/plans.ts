@@ -85,7 +85,12 @@ async function plan(zone: string, file: string | undefined, options: PlanOptions
   const made = await makePlan(session, zone, { ...(await sourceOf(session, file, options)), ...bounds(options) });
   const { id, guards } = made;
   const digest = digestOf(made);
-  if (options.digest !== undefined) writeFileSync(options.digest, digest);
+  if (digest === null && (options.digest !== undefined || options.expect !== undefined))
+    throw new Failure(
+      `no digest covers this plan: ${made.hidden} of its changes are of records that you may not read`,
+      EXIT.refused,
+    );
+  if (options.digest !== undefined) writeFileSync(options.digest, digest as string);
   if (options.markdown && id !== null)
     printFile(await session.zoneward.text('/api/plans/{id}', 'text/markdown', { path: { id }, signal }));
   else if (options.markdown) print(unstored(made));
