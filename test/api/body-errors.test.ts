@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { FIELD_CODES } from '../../src/platform/common/words/codes.js';
+import { type Part, readDescription } from '../support/openapi.js';
 import { type Answer, type Client, startService } from '../support/server.js';
-import { made, refused } from '../support/world.js';
+import { addAccount, addDomain, made, refused } from '../support/world.js';
 
 describe('what is wrong with a request', () => {
   let service: Awaited<ReturnType<typeof startService>>;
@@ -43,6 +44,33 @@ describe('what is wrong with a request', () => {
     for (const field of ['session', 'rate_limits', 'login_limit', 'password_policy'])
       assert.ok(field in said(await admin.put('/api/settings/security', { [field]: [] })), field);
     assert.ok('providers' in said(await admin.put('/api/settings/oauth', { providers: [[]] })));
+  });
+
+  it('a list of objects refuses whatever is no object, in the body of every operation', async () => {
+    const { operations, resolve } = await readDescription(service.server);
+    /** Bodies with one wrong element in one of their lists of objects, at any depth. */
+    function wrongLists(given: Part | undefined, wrong: unknown): unknown[] {
+      const schema = resolve(given);
+      if (schema?.items) {
+        const deeper = wrongLists(schema.items, wrong).map((one) => [one]);
+        return resolve(schema.items).properties ? [[wrong], ...deeper] : deeper;
+      }
+      return Object.entries(schema?.properties ?? {}).flatMap(([key, part]) =>
+        wrongLists(part, wrong).map((one) => ({ [key]: one })),
+      );
+    }
+    const account = await addAccount(admin, 'zonefile', {});
+    const domain = await addDomain(admin, account, 'lists.example', true);
+    let sent = 0;
+    for (const { name, method, path, operation } of operations)
+      for (const wrong of [[], null, 'x', 1, true])
+        for (const body of wrongLists(operation.requestBody?.content?.['application/json']?.schema, wrong)) {
+          const url = path.replace('{domain_id}', String(domain)).replace(/\{\w+\}/g, '1');
+          const { status, msg } = await admin[method as 'post'](url as '/api/tokens', body);
+          assert.ok(status >= 400 && status < 500, `${name} ${JSON.stringify(body)}: ${status} ${msg}`);
+          sent++;
+        }
+    assert.ok(sent > 50, `${sent} bodies`);
   });
 
   it('a body with more than any body needs is refused as a whole, before its parts are looked at', async () => {

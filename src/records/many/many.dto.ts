@@ -1,20 +1,7 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsInt,
-  IsNotEmpty,
-  IsObject,
-  IsString,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNotEmpty, IsString, Max, MaxLength, Min } from 'class-validator';
 import { RecordPatchFields } from '../../changes/edits/record.dto.js';
-import { hasRoom, IsOmittable, MAX_ID } from '../../platform/common/validation.js';
+import { hasRoom, IsOmittable, MAX_ID, Nested, NestedList } from '../../platform/common/validation.js';
 import { BatchChange } from '../batch/batch.dto.js';
 import { MAX_LIST } from '../plans/plan.dto.js';
 
@@ -82,23 +69,17 @@ export class RecordsSet extends PickType(RecordPatchFields, [
 /** `domains`, or `where` with `set`. */
 export class ManyPlansInput {
   @IsOmittable()
-  @IsArray()
+  @NestedList(() => DomainChanges)
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_DOMAINS)
-  @ValidateNested({ each: true })
-  @Type(() => DomainChanges)
   domains?: DomainChanges[];
 
   @IsOmittable()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => RecordsWhere)
+  @Nested(() => RecordsWhere)
   where?: RecordsWhere;
 
   @IsOmittable()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => RecordsSet)
+  @Nested(() => RecordsSet)
   set?: RecordsSet;
 
   /** why, for whoever reads the history */

@@ -1,18 +1,15 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
   IsIn,
   IsInt,
-  IsObject,
   IsOptional,
   IsString,
   Max,
   MaxLength,
   Min,
-  ValidateNested,
 } from 'class-validator';
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import type { PlanOp } from '../../changes/gate/planned.js';
@@ -22,7 +19,7 @@ import { DOCUMENT_FORMATS, type DocumentFormat } from '../../documents/document.
 import { AreTypes } from '../../domains/change-rules/change-rules.dto.js';
 import { GUARDS, type GuardKey } from '../../domains/change-rules/change-rules.js';
 import { PageQuery } from '../../platform/common/paging.dto.js';
-import { hasRoom, MAX_ID } from '../../platform/common/validation.js';
+import { hasRoom, MAX_ID, Nested } from '../../platform/common/validation.js';
 import { BatchChange } from '../batch/batch.dto.js';
 import { ChangedRecordView } from '../history/change.dto.js';
 
@@ -66,9 +63,7 @@ export class PlanInput {
 
   /** the records of a zone file, of CSV, JSON or octoDNS; those that are read-only there are left aside */
   @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => PlanDocument)
+  @Nested(() => PlanDocument)
   document?: PlanDocument;
 
   /** the records as of a version of the domain */
