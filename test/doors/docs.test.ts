@@ -62,7 +62,8 @@ for (const { kind, skip } of databases('one'))
         'external-dns': (authorization) => say(`${url}/doors/external-dns/records`, 'GET', { authorization }),
         'ddns-go': (authorization) => say(`${url}/doors/ddns-go/api/domains`, 'GET', { authorization }),
         certd: (authorization) => say(`${url}/doors/certd/api/domains`, 'GET', { authorization }),
-        dyndns2: (authorization) => say(`${url}/nic/update?hostname=home.example.com`, 'GET', { authorization }),
+        dyndns2: (authorization) =>
+          say(`${url}/nic/update?hostname=home.example.com&myip=192.0.2.1`, 'GET', { authorization }),
         powerdns: (_none, key) =>
           say(`${url}/doors/powerdns/api/v1/servers/localhost/zones/example.com.`, 'GET', { 'x-api-key': key }),
       };
@@ -94,7 +95,7 @@ for (const { kind, skip } of databases('one'))
         );
         const answer = await (byId[key]?.(tokenData.id) ?? uses[key]?.(basic(token), token));
         assert.ok(answer && answer.status < 300, `${key} ${answer?.status} ${answer?.text}`);
-        if (key === 'dyndns2') assert.equal(answer.text, 'good 127.0.0.1');
+        if (key === 'dyndns2') assert.equal(answer.text, 'good 192.0.2.1');
       }
     });
 

@@ -34,7 +34,7 @@ for (const { kind, skip } of databases('one'))
     let token: string;
 
     beforeAll(async () => {
-      world = await startWorld(kind);
+      world = await startWorld(kind, { TRUSTED_PROXIES: '127.0.0.1' });
       token = await tokenOf(world.admin, ['ddns'], { preset: { name: 'ddns', host: 'home' } });
     });
     afterAll(() => world.stop());
@@ -80,10 +80,11 @@ for (const { kind, skip } of databases('one'))
     it('keeps the TTL of an address, and takes the peer where none is named', async () => {
       const { list } = done(await world.admin.get(`${world.records}?host=home&type=A`));
       done(await world.admin.put(`${world.records}/${list[0]?.id as number}`, { ttl: 77 }));
-      assert.equal(await words(`hostname=${HOST}`), 'good 127.0.0.1');
+      const from = { authorization: basic(token), 'x-forwarded-for': '192.0.2.77' };
+      assert.equal((await say(`${world.server.url}/nic/update?hostname=${HOST}`, 'GET', from)).text, 'good 192.0.2.77');
       assert.deepEqual(
         (await askDns(world.pdns.dnsPort, HOST, 'A')).map(({ ttl, rdata }) => [ttl, rdata]),
-        [[77, '127.0.0.1']],
+        [[77, '192.0.2.77']],
       );
       const user = { authorization: basic(token, HOST) };
       assert.equal((await say(`${world.server.url}/nic/update?myip=192.0.2.9`, 'GET', user)).text, 'good 192.0.2.9');
@@ -134,6 +135,20 @@ for (const { kind, skip } of databases('one'))
         [`hostname=${hosts}&myip=192.0.2.1`, 200, 'numhost'],
         [`hostname=${HOST}&myip=192.0.2.256`, 200, 'badsys'],
         [`hostname=${HOST}&myip=1`, 200, 'badsys'],
+        // of a request without an address it is the one that the request comes from, 127.0.0.1
+        [`hostname=${HOST}`, 200, 'badsys'],
+        ...[
+          '0.0.0.0',
+          '127.0.0.2',
+          '169.254.1.1',
+          '224.0.0.1',
+          '255.255.255.255',
+          '::',
+          '::1',
+          'fe80::1',
+          'ff02::1',
+          '::ffff:127.0.0.1',
+        ].map((address): [string, number, string] => [`hostname=${HOST}&myip=${address}`, 200, 'badsys']),
         [`hostname=${HOST}&hostname=b.example.com`, 200, 'notfqdn'],
         [`hostname=${HOST}&offline=YES`, 200, '!donator'],
         [`hostname=${HOST}&myip=192.0.2.1&password=x`, 401, 'badauth'],

@@ -9,6 +9,9 @@ export interface Addresses {
   prefix?: [ipaddr.IPv6, number];
 }
 
+/** Ranges of which no address is the address of a host to others. */
+const NO_HOST: ReadonlySet<string> = new Set(['unspecified', 'loopback', 'linkLocal', 'multicast', 'broadcast']);
+
 /**
  * The addresses of a request.
  * @param given each one or several, with commas between @throws InvalidRecord at `myip`
@@ -30,6 +33,8 @@ function take(found: Addresses, text: string): void {
   const isFour = ipaddr.IPv4.isValidFourPartDecimal(text);
   if (!isFour && !ipaddr.IPv6.isValid(text)) throw new InvalidRecord('myip', 'must be an address');
   const address = ipaddr.process(text);
+  if (NO_HOST.has(address.range()))
+    throw new InvalidRecord('myip', 'must not be an address that only this machine or link has');
   if (address instanceof ipaddr.IPv6) found.v6 = address.toRFC5952String();
   else found.v4 = address.toString();
 }

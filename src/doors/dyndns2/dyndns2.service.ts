@@ -46,9 +46,9 @@ export class Dyndns2Service {
     const words = say('must be full names: at most {max}, with commas between', { max: MOST_HOSTS });
     if (hosts.length > MOST_HOSTS) throw errors.field('hostname', words, 'length', { max: MOST_HOSTS });
     if (hosts.some((host) => !host.includes('.'))) throw errors.field('hostname', words);
-    const addresses = addressesOf([input.myip, input.myipv6, input.ip6lanprefix], me.ip);
     if (input.offline?.toLowerCase() === 'yes')
       throw errors.field('offline', 'is not taken: no host is taken out of DNS here');
+    const addresses = addressesOf([input.myip, input.myipv6, input.ip6lanprefix], me.ip);
     const asked = new Map<string, Asked | unknown>();
     for (const host of new Set(hosts)) asked.set(host, await this.askedOf(me, host, addresses));
     const found = [...asked.values()].filter((one) => isAsked(one));

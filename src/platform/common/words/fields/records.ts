@@ -5,6 +5,7 @@ export const RECORD_WORDS = {
   'must be full names: at most {max}, with commas between': '必须是完整名称：最多 {max} 个，以逗号分隔',
   'is not taken: no host is taken out of DNS here': '不支持：这里不会从 DNS 中移除主机',
   'must be an address': '必须是地址',
+  'must not be an address that only this machine or link has': '不能是仅本机或本链路可用的地址',
   'must be a list of objects': '必须是对象列表',
   'is missing, or of another type': '缺失或类型不对',
   'is not taken: sets have no policies': '不支持：记录集没有策略',
