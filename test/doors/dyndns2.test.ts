@@ -157,6 +157,11 @@ for (const { kind, skip } of databases('one'))
         const answer = await ask(query);
         assert.deepEqual([query, answer.status, answer.text], [query, status, word]);
       }
+      for (const method of ['GET', 'POST']) {
+        const page = { authorization: basic(token), 'sec-fetch-site': 'cross-site' };
+        const answer = await say(`${world.server.url}/nic/update?hostname=${HOST}&myip=192.0.2.1`, method, page);
+        assert.equal(answer.text, 'badauth', method);
+      }
       const stranger = await ask(`hostname=${HOST}&myip=192.0.2.1`, `svc_${'0'.repeat(64)}`);
       assert.deepEqual([stranger.status, stranger.text], [401, 'badauth']);
       const inQuery = await say(

@@ -10,6 +10,11 @@ import { HostsInput } from './dyndns2.dto.js';
 import { DYNDNS2 } from './dyndns2.protocol.js';
 import { Dyndns2Service } from './dyndns2.service.js';
 
+/** @throws AppError 403001 when a page of another site makes a browser send the request with kept credentials */
+function assertNoForeignPage({ headers }: Request): void {
+  if (headers['sec-fetch-site'] === 'cross-site') throw errors.forbidden('foreign_page');
+}
+
 @Access({ scope: 'ddns', narrowed: true })
 abstract class UpdateController {
   constructor(private readonly door: Dyndns2Service) {}
@@ -19,6 +24,7 @@ abstract class UpdateController {
   byQuery(@Query() query: HostsInput, @Req() request: Request, @Me() me: Caller): Promise<string> {
     // a GET that changes something is the protocol's; a HEAD only looks
     if (request.method === 'HEAD') throw errors.method('HEAD', ['GET', 'POST']);
+    assertNoForeignPage(request);
     return this.door.update(me, query, userOf(request));
   }
 
@@ -31,6 +37,7 @@ abstract class UpdateController {
     @Req() request: Request,
     @Me() me: Caller,
   ): Promise<string> {
+    assertNoForeignPage(request);
     return this.door.update(me, { ...query, ...defined(body) }, userOf(request));
   }
 }
