@@ -4,6 +4,9 @@ import type { ErrorKind } from '../platform/common/words/codes.js';
 import type { TokenRule } from '../tokens/rules/token-rules.js';
 import type { AuditAction } from './audit-actions.js';
 import { FRONT_DOORS, type FrontDoor } from './doors.js';
+import type { Scope } from './scopes.js';
+
+export type { Scope };
 
 export enum Role {
   User = 1,
@@ -16,24 +19,6 @@ export enum Role {
  * owner: delete it, grant rights on it.
  */
 export type Right = 'read' | 'records' | 'write' | 'own';
-
-/** Scopes of a token, and what each allows of what its creator may do. */
-export const SCOPE_MEANINGS = {
-  '*': 'Everything that its creator may do through the API',
-  'domains:read': 'List and show domains, their health, registrations and certificates',
-  'records:read': 'List and show records, record sets, changes and failover rules',
-  'records:write': 'Create, change and delete records',
-  'accounts:read': 'List and show accounts at providers, without their credentials',
-  'audit:read': 'Read the audit log',
-  acme: 'Answer ACME challenges',
-  ddns: 'Update addresses by dynamic DNS',
-  'external-dns': 'Serve ExternalDNS',
-  powerdns: 'Serve clients of the PowerDNS API',
-  rfc2136: 'Serve dynamic updates (RFC 2136) and zone transfers',
-  webhook: 'Set records by inbound webhooks',
-} as const;
-export type Scope = keyof typeof SCOPE_MEANINGS;
-export const SCOPES = Object.keys(SCOPE_MEANINGS) as Scope[];
 
 /** The authenticated user or token, as determined by the guard for this request. */
 export interface Principal {
@@ -65,7 +50,7 @@ export interface TokenLimits {
   name: string;
   allowedDomains: number[] | null;
   allowedServices: string[];
-  /** null: no rules. */
+  /** Its own rules within those that its scopes imply; null: no rules. */
   rules: TokenRule[] | null;
 }
 

@@ -52,8 +52,12 @@ export function judgeRecord(access: DomainAccess, domainId: number, action: Acti
   }
   const verdict = judgeByRules(access.rules, domainId, action, state);
   const touched = { action, type: state.type, host: state.host };
+  if (!verdict.allowed && verdict.scope !== undefined) return denied('scope', said('no_scope_allows', touched));
   if (!verdict.allowed) return denied('token', ruleDenial(verdict, touched), verdict.rule);
-  const words = `Rule ${verdict.rule} of the token allows: ${action} ${state.type} at ${state.host}`;
+  const what = `${action} ${state.type} at ${state.host}`;
+  if (verdict.scope !== undefined)
+    return { allowed: true, reason: `The scope ${verdict.scope} allows: ${what}`, rule: null, source: 'scope' };
+  const words = `Rule ${verdict.rule} of the token allows: ${what}`;
   return { allowed: true, reason: words + untriedWords(verdict), rule: verdict.rule, source: 'token' };
 }
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { SCOPES, type Scope } from '../access/access.js';
 import { FRONT_DOORS, type FrontDoor } from '../access/doors.js';
+import { SCOPES, type Scope } from '../access/scopes.js';
 
 export class DoorToolView {
   /** of the tool */

@@ -1,5 +1,6 @@
-import { Role, SCOPE_MEANINGS } from '../access/access.js';
+import { Role } from '../access/access.js';
 import { AUDIT_NOUNS } from '../access/audit-actions.js';
+import { SCOPE_TABLE, SCOPES } from '../access/scopes.js';
 import { THEMES } from '../auth/profile/profile.dto.js';
 import { DOORS } from '../changes/history/change-set.entity.js';
 import { DEFAULT_TTL, MAX_TTL, RECORD_TYPES } from '../dns/record.js';
@@ -20,6 +21,7 @@ const COMMON: ReadonlySet<string> = new Set(RECORD_TYPES);
 
 const meanings = (of: Readonly<Record<string, string>>) =>
   Object.entries(of).map(([name, meaning]) => ({ name, meaning }));
+const scopes = SCOPES.map((name) => ({ name, meaning: SCOPE_TABLE[name].meaning }));
 
 /** What the API takes and answers, of the constants that the service itself uses. */
 export const META: MetaView = {
@@ -33,7 +35,7 @@ export const META: MetaView = {
         defaultPriority === null ? null : { required: false, min: 0, max: MAX_PRIORITY, default: defaultPriority },
     })),
   },
-  scopes: meanings(SCOPE_MEANINGS),
+  scopes,
   presets: meanings(PRESET_MEANINGS),
   notice_events: [...NOTICE_EVENTS],
   stream_events: [...STREAM_EVENTS],

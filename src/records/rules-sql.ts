@@ -80,7 +80,8 @@ function join(list: Condition[], word: ' AND ' | ' OR '): Condition {
 }
 
 /** The records that a rule may be about; `exact`: it is about all of them. */
-function ruleSql({ effect, hosts, types, ttl, values }: TokenRule): { condition: Condition; exact: boolean } {
+function ruleSql({ effect, hosts, types, ttl, values, unless }: TokenRule): { condition: Condition; exact: boolean } {
+  if (unless) return { condition: join([], ' AND '), exact: false };
   const parts: Condition[] = [];
   if (types) parts.push(among('type', types));
   else if (hosts && effect === 'allow') parts.push(among('type', [...DELEGATING], 'NOT '));

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, hasScope, type Principal, type Role, signedIn } from '../access/access.js';
+import { scopesAllow } from '../access/scopes.js';
 import { hostName } from '../dns/names.js';
 import { dnsRecord } from '../dns/record.js';
-import { judgeRecord, type Verdict } from '../domains/access-rights.js';
+import { denied, judgeRecord, type Verdict } from '../domains/access-rights.js';
 import { DomainPolicy, idOf, type OpenDomain } from '../domains/domain-policy.js';
 import { errors } from '../platform/common/errors.js';
+import { said } from '../platform/common/words/reasons.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
 import { UsersRepository } from '../users/users.repository.js';
@@ -36,9 +38,14 @@ export class ExplainService {
     if (!usable.allowed) return usable;
     const principal = tokenPrincipal(row);
     const scope = scopeFor(question.action);
-    if (!hasScope(principal.token?.allowedServices ?? [], scope))
+    const scopes = principal.token?.allowedServices ?? [];
+    if (!scopesAllow(scopes, question.action))
       return { allowed: false, reason: `The token lacks the scope ${scope}`, rule: null, source: 'scope' };
-    return this.inDomain(principal, await this.policy.look(principal, question.domain_id), question);
+    const domain = await this.policy.look(principal, question.domain_id);
+    const verdict = await this.inDomain(principal, domain, question);
+    if (!verdict.allowed || hasScope(scopes, scope)) return verdict;
+    const where = scopes.filter((name) => scopesAllow([name], question.action)).join(', ');
+    return { ...verdict, reason: `${verdict.reason}; without ${scope} only at the integrations of: ${where}` };
   }
 
   /** What a user may do when signed in. @throws AppError 400001, 404001 */
@@ -73,7 +80,10 @@ export class ExplainService {
     const domain_id = idOf(domain, question.domain_id);
     const opened = this.policy.judgeDomain(me, domain_id, domain, action === 'read' ? 'read' : 'records');
     if (!opened.allowed || !domain) return opened;
-    return judgeRecord(domain.access, domain_id, action, await this.state(question, domain));
+    const state = await this.state(question, domain);
+    const verdict = judgeRecord(domain.access, domain_id, action, state);
+    if (!verdict.allowed || !me.token || scopesAllow(me.token.allowedServices, action, state)) return verdict;
+    return denied('scope', said('no_scope_allows', { action, type: state.type, host: state.host }));
   }
 
   /** The question's record in canonical form. @throws AppError 400001 */

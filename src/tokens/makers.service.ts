@@ -40,8 +40,11 @@ export class Makers {
     private readonly settings: SettingsService,
   ) {}
 
-  /** The principal of a maker; or why there is none any more. */
-  async principal({ maker_id, maker_token_id }: Maker): Promise<Principal | string> {
+  /**
+   * The principal of a maker; or why there is none any more.
+   * @param at scope of the integration that was used; null: the API
+   */
+  async principal({ maker_id, maker_token_id }: Maker, at: Scope | null = null): Promise<Principal | string> {
     if (maker_id === null) return NOBODY;
     const user = await this.users.standing(maker_id);
     if (!user) return 'the user who made it was deleted';
@@ -51,7 +54,7 @@ export class Makers {
     const row = await this.tokens.withCreator(maker_token_id);
     if (!row) return `the token of ${username}, by which it was made, was deleted`;
     const end = tokenEnd(row);
-    return end ? `${end.reason} (“${row.name}” of ${username}, by which it was made)` : tokenPrincipal(row);
+    return end ? `${end.reason} (“${row.name}” of ${username}, by which it was made)` : tokenPrincipal(row, at);
   }
 
   /**
@@ -64,7 +67,7 @@ export class Makers {
     need: 'records' | 'write',
     scope: Scope,
   ): Promise<Map<number, string | { principal: Principal; access: DomainAccess }>> {
-    const principal = await this.principal(maker);
+    const principal = await this.principal(maker, scope);
     if (typeof principal === 'string') return new Map(ids.map((id) => [id, principal]));
     const { token, username } = principal;
     if (!hasScope(token?.allowedServices ?? ['*'], scope))

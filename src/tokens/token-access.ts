@@ -1,4 +1,5 @@
-import type { Principal } from '../access/access.js';
+import type { Principal, Scope } from '../access/access.js';
+import { rulesWithinScopes } from '../access/scopes.js';
 import type { Verdict } from '../domains/access-rights.js';
 import { inCidrs, parseCidr } from '../platform/common/cidr.js';
 import { now } from '../platform/common/clock.js';
@@ -42,8 +43,11 @@ export function judgeToken(row: TokenRow, ip: string): Verdict {
   return { allowed: true, reason: 'The token is valid', rule: null, source: 'token' };
 }
 
-/** The principal of a token: its creator, within the token's limits. */
-export const tokenPrincipal = (row: TokenRow): Principal => ({
+/**
+ * The principal of a token: its creator, within the token's limits.
+ * @param at scope of the integration that is used; null: the API
+ */
+export const tokenPrincipal = (row: TokenRow, at: Scope | null = null): Principal => ({
   kind: 'token',
   userId: row.user_id,
   username: row.username,
@@ -57,6 +61,6 @@ export const tokenPrincipal = (row: TokenRow): Principal => ({
     name: row.name,
     allowedDomains: row.narrowed ? JSON.parse(row.allowed_domains) : null,
     allowedServices: JSON.parse(row.allowed_services),
-    rules: row.rules ? rulesFrom(row.rules) : null,
+    rules: rulesWithinScopes(row.rules ? rulesFrom(row.rules) : null, JSON.parse(row.allowed_services), at),
   },
 });

@@ -15,7 +15,8 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Role, SCOPES, type Scope } from '../access/access.js';
+import { Role } from '../access/access.js';
+import { SCOPES, type Scope } from '../access/scopes.js';
 import { TakesBack } from '../platform/common/read-only.js';
 import { Check, IsOmittable, IsTime, MAX_ID, NestedList } from '../platform/common/validation.js';
 import { ruleText } from '../platform/common/words/field-text.js';

@@ -17,7 +17,8 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Role, SCOPES, type Scope } from '../access/access.js';
+import { Role } from '../access/access.js';
+import { SCOPES, type Scope } from '../access/scopes.js';
 import type { DomainReference } from '../dns/domain-reference.js';
 import { NamesDomain } from '../domains/permission.dto.js';
 import { Check, IsTime, MAX_ID, Nested, NestedList } from '../platform/common/validation.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { SCOPES } from '../../src/access/access.js';
+import { SCOPES } from '../../src/access/scopes.js';
 import { RULES } from '../../src/dns/rdata.js';
 import type { MetaView } from '../../src/overview/meta.dto.js';
 import { STREAM_EVENTS } from '../../src/overview/stream.dto.js';

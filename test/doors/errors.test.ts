@@ -80,8 +80,11 @@ for (const { kind, skip } of databases('one'))
         ['certd', acme.token],
       ] as const)
         senders.set(door, (row) => {
-          const host = door === 'certd' ? `_acme-challenge.${hostOf(row)}` : hostOf(row);
-          const body = { name: host, type: 'TXT', value: text(), ttl: 600, line: '0' };
+          const record =
+            door === 'certd'
+              ? { name: `_acme-challenge.${hostOf(row)}`, type: 'TXT', value: text() }
+              : { name: hostOf(row), type: 'A', value: address() };
+          const body = { ...record, ttl: 600, line: '0' };
           return told(say(`${url}/doors/${door}/api/domains/${world.domain}/records`, 'POST', auth(row, token), body));
         });
       const external = await makeToken('external-dns');

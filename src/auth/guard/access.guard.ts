@@ -13,7 +13,7 @@ import {
   type TokenLimits,
   type ZoneRequest,
 } from '../../access/access.js';
-import type { FrontDoor } from '../../access/doors.js';
+import { FRONT_DOORS, type FrontDoor } from '../../access/doors.js';
 import { domainReference } from '../../dns/domain-reference.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
 import { timeMs } from '../../platform/common/clock.js';
@@ -21,6 +21,7 @@ import { AppError, errors } from '../../platform/common/errors.js';
 import type { Config } from '../../platform/config/config.js';
 import { CONFIG } from '../../platform/config/config.module.js';
 import { isForeign } from '../../platform/http/protocol.js';
+import { hasOwnRules } from '../../tokens/rules/token-rules.js';
 import { assertOpenedFor, dropSessionCookie } from '../sessions/session-cookie.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { Admission, assertScope } from './admission.service.js';
@@ -129,7 +130,7 @@ export class AccessGuard implements CanActivate {
   /** Who the caller is, by what stands for an API token. @throws AppError 401001 */
   private async byProof(door: FrontDoor, request: ZoneRequest): Promise<Principal> {
     const id = await this.proofs.of(door)(request);
-    const principal = id === null ? null : await this.tokens.ofId(id, request.caller.ip);
+    const principal = id === null ? null : await this.tokens.ofId(id, request.caller.ip, FRONT_DOORS[door].scope);
     if (!principal) throw errors.unauthenticated('api_token_invalid');
     return principal;
   }
@@ -153,7 +154,7 @@ export class AccessGuard implements CanActivate {
   private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {
     if (rule.noTokens) throw errors.forbidden('login_required', {}, { required: 'login' });
     assertScope(allowedServices, rule.scope === undefined ? '*' : rule.scope);
-    if ((allowedDomains || rules) && !rule.domain && !rule.narrowed) {
+    if ((allowedDomains || hasOwnRules(rules)) && !rule.domain && !rule.narrowed) {
       throw errors.forbidden(
         'token_narrowed',
         {},

@@ -57,10 +57,11 @@ export class Admission {
    * @throws AppError 403001 where it may not be used from there or at this door
    */
   async letIn(caller: Caller & { door: FrontDoor }, tokenId: number): Promise<boolean> {
-    const principal = await this.tokens.ofId(tokenId, caller.ip);
+    const { scope } = FRONT_DOORS[caller.door];
+    const principal = await this.tokens.ofId(tokenId, caller.ip, scope);
     if (!principal) return false;
     caller.principal = principal;
-    assertScope(principal.token?.allowedServices ?? [], FRONT_DOORS[caller.door].scope);
+    assertScope(principal.token?.allowedServices ?? [], scope);
     return true;
   }
 

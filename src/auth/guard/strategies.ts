@@ -3,7 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy as CustomStrategy } from 'passport-custom';
 import { Strategy as JwtStrategyBase, type SecretOrKeyProvider } from 'passport-jwt';
-import type { Principal, ZoneRequest } from '../../access/access.js';
+import type { Principal, Scope, ZoneRequest } from '../../access/access.js';
 import { networkOf } from '../../platform/common/cidr.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
@@ -120,13 +120,16 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     return row ? this.judgeRow(row, ip, used) : null;
   }
 
-  /** The principal of a token that something else stands for, which is used; null when it is invalid. */
-  async ofId(id: number, ip: string): Promise<Principal | null> {
+  /**
+   * The principal of a token that something else stands for, which is used; null when it is invalid.
+   * @param at scope of the integration that is used
+   */
+  async ofId(id: number, ip: string, at: Scope): Promise<Principal | null> {
     const row = await this.tokens.withCreator(id);
-    return row ? this.judgeRow(row, ip, true) : null;
+    return row ? this.judgeRow(row, ip, true, at) : null;
   }
 
-  private async judgeRow(row: TokenRow, ip: string, used: boolean): Promise<Principal | null> {
+  private async judgeRow(row: TokenRow, ip: string, used: boolean, at: Scope | null = null): Promise<Principal | null> {
     const { allowed, source, reason } = judgeToken(row, ip);
     if (source === 'network' && !allowed) throw errors.forbidden('token_network', { ip }, { required: 'network' });
     if (reason === NO_FACTOR) throw errors.forbidden('creator_lacks_second_factor', {}, { required: '2fa' });
@@ -135,6 +138,6 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     if (used && (!row.last_used_at || row.last_used_at < now(-TOUCH_MS))) {
       await this.tokens.touch(row.id, now(), networkOf(ip));
     }
-    return tokenPrincipal(row);
+    return tokenPrincipal(row, at);
   }
 }

@@ -1,4 +1,4 @@
-import { hasScope } from '../../access/access.js';
+import { scopesAllow } from '../../access/scopes.js';
 import type { Actor } from '../../audit/audit.service.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -35,12 +35,12 @@ export function actorOf(set: Who): Actor {
   };
 }
 
-/** Whether a request may see records at all: a token may be limited to writing them. */
-export const readsRecords = (actor: Actor): boolean =>
-  actor === 'system' || !actor.principal?.token || hasScope(actor.principal.token.allowedServices, 'records:read');
+/** Whether the scopes of a request let it read records at all, or one: a token may be limited to writing them. */
+export const readsRecords = (actor: Actor, row?: RecordState): boolean =>
+  actor === 'system' || !actor.principal?.token || scopesAllow(actor.principal.token.allowedServices, 'read', row);
 
 /** Whether a request may see a record of a domain. */
 export const mayRead =
   (actor: Actor, { id, access }: OpenDomain) =>
   (row: RecordState): boolean =>
-    readsRecords(actor) && judgeRecord(access, id, 'read', row).allowed;
+    readsRecords(actor, row) && judgeRecord(access, id, 'read', row).allowed;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/access.js';
 import type { StoredRecord } from '../../cache/record-cache.js';
 import { doorOf } from '../../changes/change-sets.js';
-import { type Edit, Places, upsert } from '../../changes/edits/edit.js';
+import { type Edit, Places, type Upsert, upsert } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
 import type { DnsRecord } from '../../dns/record.js';
 import { assertMay } from '../../domains/access-rights.js';
@@ -25,10 +25,16 @@ export class Challenges {
    * @throws AppError 400001, 403001, 409001, 423002; ProviderError
    */
   async add(me: Caller, place: Place, text: string, most = Number.POSITIVE_INFINITY): Promise<void> {
+    const { access, id } = place.domain;
     await this.change(me, place, text, (rows, record, made) => {
       const others = rows.filter(({ value }) => value !== record.value && CHALLENGE.test(value));
       const old = others.toSorted((a, b) => b.id - a.id).slice(most - 1);
-      return [...old.map(({ id }): Edit => ({ op: 'delete', id })), made];
+      // another TTL would change the texts that are there, which the scope `acme` does not allow
+      const ttl = rows[0]?.ttl ?? record.ttl;
+      const edits = old.map((row): Edit => ({ op: 'delete', id: row.id }));
+      const isThere = rows.some(({ value, enabled }) => value === record.value && enabled);
+      if (isThere) for (const action of ['read', 'create'] as const) assertMay(access, id, action, record);
+      return isThere ? edits : [...edits, { ...made, record: { ...record, ttl } }];
     });
   }
 
@@ -51,7 +57,7 @@ export class Challenges {
     me: Caller,
     { domain, host }: Place,
     text: string,
-    of: (rows: StoredRecord[], record: DnsRecord, made: Edit) => Edit[],
+    of: (rows: StoredRecord[], record: DnsRecord, made: Upsert) => Edit[],
   ): Promise<void> {
     const place = await this.places.of(domain);
     const input = { host, type: 'TXT', value: text };

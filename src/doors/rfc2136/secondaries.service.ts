@@ -113,7 +113,7 @@ export class Secondaries implements OnModuleInit, BeforeApplicationShutdown {
   private async zoneOf(tokenId: number, domainId: number): Promise<OpenDomain | null> {
     const row = await this.tokens.withCreator(tokenId);
     if (!row || tokenEnd(row)) return null;
-    const me = tokenPrincipal(row);
+    const me = tokenPrincipal(row, 'rfc2136');
     const found = hasScope(me.token?.allowedServices ?? [], 'rfc2136') && (await this.policy.look(me, domainId));
     const zone = found && (await this.served(me, found));
     return zone && readsWhole(zone.access.rules, zone.id) ? zone : null;

@@ -104,7 +104,7 @@ export class TsigKeysService {
    * @throws AppError 400001, 403001 where the token could not use it, 404001
    */
   async create(me: Caller, tokenId: number, { algorithm = DEFAULT }: TsigKeyInput): Promise<TsigKeyCreated> {
-    const { token } = tokenPrincipal(await this.own(me, tokenId));
+    const { token } = tokenPrincipal(await this.own(me, tokenId), 'rfc2136');
     if (!hasScope(token?.allowedServices ?? [], 'rfc2136'))
       throw errors.forbidden('scope_missing', { scope: 'rfc2136' }, { required: 'rfc2136' });
     const secret = randomBytes(OCTETS[algorithm] ?? 32).toString('base64');

@@ -60,7 +60,7 @@ export class HooksService implements OnModuleInit {
    * @throws AppError 400001, 403001 where the token could not use it, 404001, 409001
    */
   async create(me: Caller, tokenId: number, input: HookInput): Promise<HookCreated> {
-    const principal = tokenPrincipal(await this.own(me, tokenId));
+    const principal = tokenPrincipal(await this.own(me, tokenId), 'webhook');
     if (!hasScope(principal.token?.allowedServices ?? [], 'webhook'))
       throw errors.forbidden('scope_missing', { scope: 'webhook' }, { required: 'webhook' });
     const domain = await this.policy.open(principal, input.domain_id, 'records');

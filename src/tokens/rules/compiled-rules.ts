@@ -39,6 +39,8 @@ const entriesOf = ({ hosts = [], values }: TokenRule): string[] =>
 /** A rule compiled for evaluation. */
 interface CompiledRule {
   effect: 'allow' | 'deny';
+  /** as of `TokenRule` */
+  scope: string | undefined;
   /** Whether its hosts are within the limits, which older tokens may exceed. */
   bounded: boolean;
   /** null: evaluating it would exceed the limit. */
@@ -127,11 +129,14 @@ function compileRule(rule: TokenRule, bounded: boolean, pattern: Pattern | null 
     ofType(type) &&
     (!rule.ttl || (ttl >= shortest && ttl <= longest));
   const fits = values && valueTest(values, pattern);
+  const unless = rule.unless && compileRules(rule.unless);
   return {
     effect,
+    scope: rule.scope,
     bounded,
     covers(domainId, action, facts) {
       const { host, value } = facts.state;
+      if (unless) return !unless.some((one) => one.covers(domainId, action, facts));
       if (!isAbout(domainId, action, facts.state)) return false;
       if (rule.hosts && !bounded) return null;
       if (hosts && !hosts(host)) return false;
@@ -200,7 +205,10 @@ export function compiledOf(rules: readonly TokenRule[]): CompiledRule[] {
   return list;
 }
 
-/** Deny takes precedence over allow; with rules present, access needs an allow rule. */
+/**
+ * Deny takes precedence over allow; with rules present, access needs an allow rule. What scopes deny is judged last, so
+ * that the verdict names the rule of the token where one decides.
+ */
 export function judgeByRules(
   rules: readonly TokenRule[],
   domainId: number,
@@ -210,18 +218,23 @@ export function judgeByRules(
   const list = compiledOf(rules);
   const facts = new Facts(state);
   let untried: number | undefined;
-  const find = (effect: TokenRule['effect']) =>
+  const find = (effect: TokenRule['effect'], isImplied = false) =>
     list.findIndex((rule, i) => {
-      if (rule.effect !== effect) return false;
+      if (rule.effect !== effect || (effect === 'deny' && (rule.scope !== undefined) !== isImplied)) return false;
       const covered = rule.covers(domainId, action, facts);
       if (covered === null) untried ??= i;
       return covered ?? effect === 'deny';
     });
   const denied = find('deny');
-  const rule = denied >= 0 ? denied : find('allow');
+  const allowing = denied >= 0 ? -1 : find('allow');
+  const beyond = allowing >= 0 && find('deny', true) >= 0;
+  const rule = denied >= 0 ? denied : allowing;
+  const allImplied = list.length > 0 && list.every(({ scope }) => scope !== undefined);
+  const scope = beyond ? '' : allImplied ? (list[rule]?.scope ?? '') : undefined;
   return {
-    allowed: denied < 0 && rule >= 0,
-    rule: rule < 0 ? null : rule,
+    allowed: allowing >= 0 && !beyond,
+    rule: rule < 0 || scope !== undefined ? null : rule,
     ...(untried === undefined ? {} : { untried }),
+    ...(scope === undefined ? {} : { scope }),
   };
 }

@@ -27,6 +27,10 @@ export interface TokenRule {
     text?: { min_length?: number; max_length?: number; pattern?: string };
   };
   ttl?: { min?: number; max?: number };
+  /** Scope that implies the rule; the empty text of several. No rule of the token itself has it. */
+  scope?: string;
+  /** Of a deny that scopes imply: it is about everything that none of these rules allows. */
+  unless?: TokenRule[];
 }
 
 /** Result of evaluating rules: allowed or not, and the index of the deciding rule; null: no rule allows it. */
@@ -35,7 +39,13 @@ export interface RuleVerdict {
   rule: number | null;
   /** Index of the first rule that was too expensive to evaluate: a deny counts as matched, an allow as not matched. */
   untried?: number;
+  /** The rules that scopes imply decided: the name of the scope that allows, or '' of those that do not. */
+  scope?: string;
 }
+
+/** Whether a token has rules of its own, in addition to those that its scopes imply. */
+export const hasOwnRules = (rules: readonly TokenRule[] | null): boolean =>
+  rules?.some(({ scope }) => scope === undefined) ?? false;
 
 /** The types whose value is tested by `suffixes`. */
 export const TARGETS: ReadonlySet<string> = new Set(['CNAME', 'MX', 'NS', 'SRV', 'PTR', 'ALIAS']);

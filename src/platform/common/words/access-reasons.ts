@@ -143,6 +143,11 @@ export const ACCESS_REASONS = {
     'No rule of the token allows: {action} {type} at {host}',
     '令牌没有规则允许：{action} {host} 的 {type}',
   ),
+  no_scope_allows: say(
+    'forbidden',
+    'The scopes of the token do not allow: {action} {type} at {host}',
+    '令牌的范围不允许：{action} {host} 的 {type}',
+  ),
   no_rule_allows_untried: say(
     'forbidden',
     'No rule of the token allows: {action} {type} at {host}; rule {untried} cannot be tried within the bounds of a decision, so it allows nothing',
