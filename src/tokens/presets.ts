@@ -2,12 +2,15 @@ import { SCOPE_TABLE } from '../access/scopes.js';
 import { toAscii } from '../dns/names.js';
 import { errors } from '../platform/common/errors.js';
 import { isHostGlob } from '../platform/common/patterns.js';
-import type { TokenRule } from './rules/token-rules.js';
+import { ACTIONS, type TokenRule } from './rules/token-rules.js';
 import type { PresetInput } from './token.dto.js';
 
-/** What the scope of a case implies, at one host. */
+/**
+ * The records that a scope implies, at one host, with every action: tokens of other scopes have these rules, too, and
+ * their clients write a set as a whole.
+ */
 const implied = (scope: 'acme' | 'ddns', host: string): TokenRule[] =>
-  SCOPE_TABLE[scope].rules.map((rule) => ({ ...rule, hosts: [host] }));
+  SCOPE_TABLE[scope].rules.map((rule) => ({ ...rule, hosts: [host], actions: [...ACTIONS] }));
 
 /** The rules of a preset. @throws AppError 400001 naming `preset.host` */
 export function presetRules({ name, host }: PresetInput): TokenRule[] {

@@ -15,6 +15,8 @@ import { made } from '../support/world.js';
 
 const atEnd = atEndOfTest();
 const RESTARTS = thorough ? 20 : 1;
+/** ms after which it hangs: each process drains for seconds */
+const HANGS_MS = 180_000 * (1 + RESTARTS);
 /** ms between two requests of a client */
 const DIRECT_MS = 100;
 const PROXIED_MS = 20;
@@ -75,58 +77,62 @@ describe('a service that is told to end', () => {
 
 for (const { kind, skip } of databases('postgresql')) {
   describeUnless(skip || noNginx)(`replicas on ${kind} that are restarted one after the other`, () => {
-    it('answer the requests that come through nginx and on kept-alive connections', async () => {
-      const first = await startProcess(kind, { SECRET_KEY, DRAIN_MS: '5000' });
-      atEnd(first.stop);
-      const env = { SECRET_KEY, DRAIN_MS: '5000', DATABASE_URL: first.databaseUrl };
-      const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
-      atEnd(() => rmSync(dataDir, { recursive: true, force: true }));
-      const replicas = [first.server, await ServerProcess.start(env, dataDir)];
-      atEnd(async () => void (await Promise.all(replicas.map((replica) => replica.kill()))));
-      const ports = replicas.map(portOf);
-      const nginx = await startNginx(ports);
-      atEnd(nginx.stop);
+    it(
+      'answer the requests that come through nginx and on kept-alive connections',
+      async () => {
+        const first = await startProcess(kind, { SECRET_KEY, DRAIN_MS: '5000' });
+        atEnd(first.stop);
+        const env = { SECRET_KEY, DRAIN_MS: '5000', DATABASE_URL: first.databaseUrl };
+        const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
+        atEnd(() => rmSync(dataDir, { recursive: true, force: true }));
+        const replicas = [first.server, await ServerProcess.start(env, dataDir)];
+        atEnd(async () => void (await Promise.all(replicas.map((replica) => replica.kill()))));
+        const ports = replicas.map(portOf);
+        const nginx = await startNginx(ports);
+        atEnd(nginx.stop);
 
-      const troubles: string[] = [];
-      let on = true;
-      let asked = 0;
-      const clients = async (count: number, ports: readonly number[], method: string) => {
-        const agent = new Agent({ keepAlive: true });
-        const one = async (i: number) => {
-          while (on) {
-            const call = { port: ports[i % ports.length] as number, agent, token: first.token, method };
-            const path = method === 'POST' ? '/api/profile/nothing-here' : '/api/auth/me';
-            await ask({ ...call, path }).then(
-              ({ statusCode = 0 }) => {
-                asked++;
-                if (statusCode >= 500) troubles.push(`${method} ${call.port}: ${statusCode}`);
-              },
-              // who asks a replica past the proxy finds its port closed while it is away
-              ({ code }) => code !== 'ECONNREFUSED' && troubles.push(`${method} ${call.port}: ${code}`),
-            );
-            await sleep(ports === direct ? DIRECT_MS : PROXIED_MS);
-          }
+        const troubles: string[] = [];
+        let on = true;
+        let asked = 0;
+        const clients = async (count: number, ports: readonly number[], method: string) => {
+          const agent = new Agent({ keepAlive: true });
+          const one = async (i: number) => {
+            while (on) {
+              const call = { port: ports[i % ports.length] as number, agent, token: first.token, method };
+              const path = method === 'POST' ? '/api/profile/nothing-here' : '/api/auth/me';
+              await ask({ ...call, path }).then(
+                ({ statusCode = 0 }) => {
+                  asked++;
+                  if (statusCode >= 500) troubles.push(`${method} ${call.port}: ${statusCode}`);
+                },
+                // who asks a replica past the proxy finds its port closed while it is away
+                ({ code }) => code !== 'ECONNREFUSED' && troubles.push(`${method} ${call.port}: ${code}`),
+              );
+              await sleep(ports === direct ? DIRECT_MS : PROXIED_MS);
+            }
+          };
+          await Promise.all(Array.from({ length: count }, (_none, i) => one(i))).finally(() => agent.destroy());
         };
-        await Promise.all(Array.from({ length: count }, (_none, i) => one(i))).finally(() => agent.destroy());
-      };
-      const direct = ports;
-      const load = Promise.all([
-        clients(8, [nginx.port], 'GET'),
-        clients(8, [nginx.port], 'POST'),
-        clients(RESTARTS * 10, direct, 'GET'),
-      ]);
-      for (let i = 0; i < RESTARTS; i++) {
-        const at = i % 2;
-        const was = asked;
-        assert.equal(await (replicas[at] as ServerProcess).stop(), 0);
-        const { dataDir } = replicas[at] as ServerProcess;
-        replicas[at] = await ServerProcess.start({ ...env, PORT: String(ports[at]) }, dataDir);
-        assert.ok(asked > was);
-        await sleep(NGINX_MS);
-      }
-      on = false;
-      await load;
-      assert.deepEqual(troubles, [], `${asked} answered, but:\n${nginx.log()}`);
-    });
+        const direct = ports;
+        const load = Promise.all([
+          clients(8, [nginx.port], 'GET'),
+          clients(8, [nginx.port], 'POST'),
+          clients(RESTARTS * 10, direct, 'GET'),
+        ]);
+        for (let i = 0; i < RESTARTS; i++) {
+          const at = i % 2;
+          const was = asked;
+          assert.equal(await (replicas[at] as ServerProcess).stop(), 0);
+          const { dataDir } = replicas[at] as ServerProcess;
+          replicas[at] = await ServerProcess.start({ ...env, PORT: String(ports[at]) }, dataDir);
+          assert.ok(asked > was);
+          await sleep(NGINX_MS);
+        }
+        on = false;
+        await load;
+        assert.deepEqual(troubles, [], `${asked} answered, but:\n${nginx.log()}`);
+      },
+      HANGS_MS,
+    );
   });
 }
