@@ -6,7 +6,7 @@ import { AccountsService } from '../accounts/accounts.service.js';
 import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
 import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
-import { zoneName } from '../dns/names.js';
+import { namesAbove, zoneName } from '../dns/names.js';
 import { isPublicSuffix } from '../dns/public-suffix.js';
 import { now } from '../platform/common/clock.js';
 import { type AppError, errors } from '../platform/common/errors.js';
@@ -20,7 +20,14 @@ import type { RemoteZone } from '../providers/provider.js';
 import { Approvers } from '../teams/approvers.service.js';
 import { refusal } from './access-rights.js';
 import { rulesOf, wrongRules } from './change-rules/change-rules.dto.js';
-import { type ChangeRules, changeRulesOf, type Drift, OWNERS, storedRules } from './change-rules/change-rules.js';
+import {
+  type ChangeRules,
+  changeRulesOf,
+  type Drift,
+  loosenedRules,
+  RULE_KEYS,
+  storedRules,
+} from './change-rules/change-rules.js';
 import { assertSeen, type DomainDetail, type DomainInput, type DomainPatch } from './domain.dto.js';
 import type { Domain } from './domain.entity.js';
 import { DomainPolicy, type OpenDomain } from './domain-policy.js';
@@ -95,8 +102,13 @@ export class DomainChanges {
     if (await this.domains.isInAccount(input.account_id, name)) throw duplicate(name);
     assertNoSuffix(me, name, force);
     await this.assertApart(me, name, force);
+    const above = namesAbove(name).filter((one) => one !== name);
+    if (above.length) await this.views.assertMayUnbind(me, await this.shared.named(above));
     const { zone, server, wasThere } = await this.resolve(input.account_id, name, input.create ?? false);
     await this.assertAlone(me, server, zone, force);
+    const there = { server, remoteId: zone.id };
+    const bound = [...(await this.shared.at(there)), ...(await this.shared.trashed(name, there))];
+    await this.views.assertMayUnbind(me, bound);
     const row = {
       name,
       apart: '',
@@ -174,7 +186,7 @@ export class DomainChanges {
     const after = { ...before, ...rules };
     const wrong = wrongRules(patch);
     if (wrong.length) throw errors.validation(wrong);
-    await this.assertOwners(signedIn(caller), domain, before, after);
+    await this.assertMayRule(signedIn(caller), domain, before, after);
     if (patch.remark !== undefined) after.remark = patch.remark ?? '';
     if (patch.watch_certificates && !before.watch_certificates) assertPublic(domain);
     if (patch.watch_certificates !== undefined) after.watch_certificates = patch.watch_certificates;
@@ -220,20 +232,31 @@ export class DomainChanges {
     if (moved && !source && !domain.apart) await this.events.emit('domain.expiry.automatic', domain.name);
   }
 
-  /** @throws AppError 403001 for rules changed by somebody who may not; 400001 for approvers that are not there */
-  private async assertOwners(
+  /**
+   * That the caller may change the rules of a domain: its owner or an administrator, in a session. While changes wait
+   * for an approval, only one of those who approve may loosen a rule; a super administrator is the way out when nobody
+   * is left who could.
+   * @throws AppError 403001 for rules changed by a caller who may not; 400001 for approvers that do not exist
+   */
+  private async assertMayRule(
     me: Principal,
     domain: OpenDomain,
     before: ChangeRules,
     after: ChangeRules,
   ): Promise<void> {
-    if (OWNERS.every((key) => same(before[key], after[key]))) return;
+    if (RULE_KEYS.every((key) => same(before[key], after[key]))) return;
+    if (me.token) throw errors.forbidden('rules_not_for_tokens', {}, { required: 'login' });
     const verdict = this.policy.judgeDomain(me, domain.id, domain, 'own');
     if (!verdict.allowed) throw refusal(verdict, `domain:${domain.id}:own`);
-    if (same(before.approval, after.approval)) return;
-    // it could take away what keeps it from changing records alone
-    if (me.token) throw errors.forbidden('approval_not_for_tokens');
-    await this.approvers.assertThere(me, after.approval);
+    if (!same(before.approval, after.approval)) await this.approvers.assertThere(me, after.approval);
+    const loosened = before.approval.for === 'none' ? [] : loosenedRules(before, after);
+    const approves = me.role >= Role.Super || !loosened.length || (await this.approvers.isOne(me, before.approval));
+    if (!approves)
+      throw errors.forbidden(
+        'loosening_needs_approver',
+        { rules: loosened.join(', ') },
+        { required: `domain:${domain.id}:approve` },
+      );
   }
 
   /** What was just written, for who may write it. */
@@ -283,12 +306,13 @@ export class DomainChanges {
     manager?: EntityManager,
   ): Promise<void> {
     if (me.role >= Role.Admin && force) return;
-    const there = await this.shared.at(server, zone.id, manager);
+    const there = await this.shared.at({ server, remoteId: zone.id }, manager);
     if (!there.length) return;
     const ids = there.map(({ id }) => id);
     const readable = await this.views.readableIds(me, ids, manager);
     const reason = me.role >= Role.Admin ? 'zone_shared_needs_force' : 'zone_shared';
-    throw errors.conflict(reason, {}, { domains: there.filter(({ id }) => readable.has(id)) });
+    const known = there.filter(({ id }) => readable.has(id)).map(({ id, name }) => ({ id, name }));
+    throw errors.conflict(reason, {}, { domains: known });
   }
 
   /** The provider's public zone of exactly this name. */

@@ -85,7 +85,11 @@ export class DomainsController {
     });
   }
 
-  /** Changes remark, expiry, and whether certificates are watched, which they are not in a private zone (409001). */
+  /**
+   * Changes remark, expiry, whether certificates are watched, which they are not in a private zone (409001), and the
+   * rules for changes of records. Rules are changed by the owner and by administrators in a session; tokens are refused
+   * (403001). While changes need an approval, only those who approve may loosen a rule.
+   */
   @Put(':domain_id')
   @Access({ domain: 'write' })
   @Fails('conflict', 'precondition')

@@ -1,16 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { hasScope, type Principal } from '../access/access.js';
+import { hasScope, type Principal, Role } from '../access/access.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { toUnicode } from '../dns/names.js';
 import { errors } from '../platform/common/errors.js';
 import { capabilitiesView } from '../providers/capabilities-view.js';
+import { Approvers } from '../teams/approvers.service.js';
 import { type DomainAccess, READ, WRITE } from './access-rights.js';
-import { changeRulesOf } from './change-rules/change-rules.js';
+import { bindsZone, changeRulesOf, storedRules } from './change-rules/change-rules.js';
 import type { DomainDetail, DomainQuery, DomainView } from './domain.dto.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
 import { ReadableDomainsRepository } from './readable-domains.repository.js';
+import type { RuledDomain } from './shared-zones.repository.js';
+import { SharedZones } from './shared-zones.service.js';
 import { shownName } from './zone-identity.js';
 
 /** domains that are read at once */
@@ -47,7 +50,33 @@ export class DomainsService {
     private readonly readable: ReadableDomainsRepository,
     private readonly policy: DomainPolicy,
     private readonly connections: ProviderConnections,
+    private readonly shared: SharedZones,
+    private readonly approvers: Approvers,
   ) {}
+
+  /** The domain with what all domains of its zone demand of changes together. */
+  async withZoneRules<T extends DomainRow>(domain: T): Promise<T> {
+    return { ...domain, change_rules: storedRules((await this.shared.of(domain.id)).rules) };
+  }
+
+  /**
+   * That the caller may take a zone away from the rules of these domains, by deleting one of them, or by adding the
+   * same zone or one below: who may lift the rules may.
+   * @throws AppError 403001
+   */
+  async assertMayUnbind(me: Principal, domains: readonly RuledDomain[]): Promise<void> {
+    for (const domain of domains) {
+      const rules = changeRulesOf(domain);
+      if (!bindsZone(rules)) continue;
+      if (me.token) throw errors.forbidden('rules_not_for_tokens', {}, { required: 'login' });
+      const owns = me.role >= Role.Admin || domain.owner_id === me.userId;
+      const { approval } = rules;
+      const lifts =
+        me.role >= Role.Super || (owns && (approval.for === 'none' || (await this.approvers.isOne(me, approval))));
+      if (!lifts)
+        throw errors.forbidden('zone_bound', { name: domain.name }, { required: `domain:${domain.id}:approve` });
+    }
+  }
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */
   async list(me: Principal, query: DomainQuery): Promise<{ total: number; list: DomainView[] }> {

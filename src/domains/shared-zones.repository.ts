@@ -1,12 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../platform/database/db.js';
+import { Db, marks } from '../platform/database/db.js';
 import type { Domain } from './domain.entity.js';
 import { shownName } from './zone-identity.js';
 
 /** Domains of one zone: the same server's, with the provider's one id of it, each in an account of its own. */
 const SHARED = `JOIN domains z ON z.remote_id = d.remote_id JOIN dns_accounts y ON y.id = z.account_id
   WHERE (z.id = d.id OR y.server_key = a.server_key)`;
+/** A zone at a provider: its server, and the provider's id of it there. */
+export interface Zone {
+  server: string;
+  remoteId: string;
+}
+
+/** Who has a domain, and what it demands of changes. */
+export type RuledDomain = Pick<Domain, 'id' | 'name' | 'owner_id' | 'change_rules'>;
+
 /** names of a list */
 const NAMED = 100;
 
@@ -25,11 +34,20 @@ export class SharedZonesRepository {
   ): Promise<
     (Pick<
       Domain,
-      'id' | 'account_id' | 'remote_id' | 'revision' | 'synced_at' | 'stale_revision' | 'records_count' | 'change_rules'
-    > & { unfinished: boolean | number })[]
+      | 'id'
+      | 'name'
+      | 'account_id'
+      | 'remote_id'
+      | 'revision'
+      | 'synced_at'
+      | 'stale_revision'
+      | 'records_count'
+      | 'change_rules'
+    > & { unfinished: boolean | number; server_key: string | null })[]
   > {
     return this.db.rows(
-      `SELECT z.id, z.account_id, z.remote_id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules,
+      `SELECT z.id, z.name, z.account_id, z.remote_id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules,
+        a.server_key,
         EXISTS (SELECT 1 FROM change_sets c WHERE c.domain_id = z.id AND c.state <> 'done') AS unfinished
         FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED} AND d.id = ? ORDER BY z.id`,
       [domainId],
@@ -37,10 +55,33 @@ export class SharedZonesRepository {
     );
   }
 
-  /** The domains that are this zone of this server already. */
-  at(server: string, remoteId: string, manager?: EntityManager): Promise<{ id: number; name: string }[]> {
+  /** The domains of this name in the trash whose zone this is, in any account of its server. */
+  async trashed(name: string, zone: Zone, manager?: EntityManager): Promise<RuledDomain[]> {
+    const rows = await this.db.rows<Pick<Domain, 'id' | 'name' | 'owner_id'> & { content: string }>(
+      `SELECT t.id, t.name, t.owner_id, t.content FROM trashed_domains t JOIN dns_accounts y ON y.id = t.account_id
+        WHERE t.name = ? AND t.leaving = ? AND y.server_key = ?`,
+      [name, false, zone.server],
+      manager,
+    );
+    return rows.flatMap(({ content, ...row }) => {
+      const { remote_id, change_rules } = JSON.parse(content) as Pick<Domain, 'remote_id' | 'change_rules'>;
+      return remote_id === zone.remoteId ? [{ ...row, change_rules: change_rules ?? null }] : [];
+    });
+  }
+
+  /** The owners and rules of the public domains of these names. */
+  named(names: readonly string[], manager?: EntityManager): Promise<RuledDomain[]> {
     return this.db.rows(
-      `SELECT d.id, d.name FROM domains d JOIN dns_accounts a ON a.id = d.account_id
+      `SELECT id, name, owner_id, change_rules FROM domains WHERE apart = '' AND name IN (${marks(names.length)})`,
+      [...names],
+      manager,
+    );
+  }
+
+  /** The domains that are this zone of this server already. */
+  at({ server, remoteId }: Zone, manager?: EntityManager): Promise<RuledDomain[]> {
+    return this.db.rows(
+      `SELECT d.id, d.name, d.owner_id, d.change_rules FROM domains d JOIN dns_accounts a ON a.id = d.account_id
         WHERE d.remote_id = ? AND a.server_key = ? ORDER BY d.id`,
       [remoteId, server],
       manager,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { timeMs } from '../platform/common/clock.js';
 import { errors } from '../platform/common/errors.js';
-import { type ChangeRules, changeRulesOf } from './change-rules/change-rules.js';
+import { type ChangeRules, changeRulesOf, strictestRules } from './change-rules/change-rules.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
 
 /** A zone, as one of its domains knows it. */
@@ -18,7 +19,7 @@ export interface SharedZone {
   stale: boolean;
   /** a change of the zone is on its way, or in doubt */
   unfinished: boolean;
-  /** what this domain demands of changes */
+  /** what all domains of the zone demand of changes, those in the trash, too */
   rules: ChangeRules;
   /** how many records this domain has */
   records: number;
@@ -37,6 +38,10 @@ export class SharedZones {
     const rows = await this.zones.of(domainId, manager);
     const own = rows.find(({ id }) => id === domainId);
     if (!own) throw errors.notFound('domain');
+    const { server_key: server } = own;
+    const trashed =
+      server === null ? [] : await this.zones.trashed(own.name, { server, remoteId: own.remote_id }, manager);
+    const others = [...rows.filter((row) => row !== own), ...trashed];
     const ids = rows.map(({ id }) => id) as unknown as SharedZone['ids'];
     const { revision, synced_at: syncedAt, records_count: records, account_id: accountId, remote_id: remoteId } = own;
     return {
@@ -47,7 +52,7 @@ export class SharedZones {
       syncedAt,
       stale: own.stale_revision !== null,
       unfinished: rows.some((row) => row.unfinished),
-      rules: changeRulesOf(own),
+      rules: strictestRules(changeRulesOf(own), others.map(changeRulesOf), timeMs()),
       records,
     };
   }

@@ -53,10 +53,12 @@ export class DomainDeletion {
 
   /**
    * Deletes a domain and its cache here; nothing happens at the provider. With `force` lists of changes that are not
-   * done are cancelled and settled first. @throws AppError 409001, 412001
+   * done are cancelled and settled first.
+   * @throws AppError 403001 for a caller who may not lift its rules, 409001, 412001
    */
   async remove(caller: Caller, domain: OpenDomain, force: boolean, conditions: Conditions): Promise<void> {
     assertSeen(conditions, this.views.detail(signedIn(caller), domain));
+    await this.views.assertMayUnbind(signedIn(caller), [domain]);
     await this.cancels.leave(caller, [domain.id], force);
     const removed = await this.leases.hold([trashLock(domain.id)], LOCK_WAIT_MS, (own) =>
       this.inZone(domain.id, (zone) => this.move(caller, domain, force, conditions, [own, zone])),

@@ -7,10 +7,12 @@ import { ChangeEngine } from '../../src/changes/engine.service.js';
 import { lockOf } from '../../src/changes/in-doubt/locks.js';
 import { Planner } from '../../src/changes/planner.js';
 import { systemAccess } from '../../src/domains/access-rights.js';
+import { RULE_KEYS } from '../../src/domains/change-rules/change-rules.js';
 import { DomainsService } from '../../src/domains/domains.service.js';
 import { Db } from '../../src/platform/database/db.js';
 import { Leases } from '../../src/platform/database/leases.js';
 import type { PlanView } from '../../src/records/plans/plan.dto.js';
+import { addTeam, addUser, grant } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Answer, applicationOf, type Client, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -353,6 +355,102 @@ for (const { kind, skip } of databases('one'))
       }
       refused((await waiting) as Answer<unknown>, 409, 409003);
       assert.equal((await at('h0')).ttl, 300);
+    });
+
+    it('only the owner and administrators change rules, in a session, and only approvers loosen them', async () => {
+      const { id, base } = await zone('rules-kept.example', 1);
+      const db = app.get(Db);
+      const clientOf = async (username: string, role: 1 | 2 | 3 = 1) => {
+        const login = { username, password: 'correct-horse-battery-9' };
+        const user = await addUser(db, login, role);
+        return { user, client: service.server.as(await service.server.login(login)) };
+      };
+      const owner = await clientOf('rules-owner');
+      const writer = await clientOf('rules-writer');
+      const approver = await clientOf('rules-approver', 2);
+      const deputy = await clientOf('rules-deputy', 2);
+      await db.run('UPDATE domains SET owner_id = ? WHERE id = ?', [owner.user, id]);
+      await grant(db, await addTeam(db, 'rule-writers', [writer.user]), id, 'write');
+      const token = service.server.as(made(await owner.client.post('/api/tokens', { name: 'rules' })).token);
+      const day = 86_400_000;
+      const [from, end] = [new Date(Date.now() + day), new Date(Date.now() + 2 * day)].map((time) =>
+        time.toISOString(),
+      );
+      const window = { days: ['mon'], from: '09:00', until: '17:00', timezone: 'UTC' };
+      const by = { user_ids: [approver.user] };
+      /** Of each rule a strict value and a loose one. */
+      const STRICT: Record<(typeof RULE_KEYS)[number], [strict: object | number | boolean, loose: unknown]> = {
+        guards: [
+          { last_mx: 'force', ttl_floor: 'force' },
+          { last_mx: 'force', ttl_floor: 'off' },
+        ],
+        ttl_floor: [300, null],
+        require_if_match: [true, false],
+        approval: [{ for: 'guarded', by, own: false }, { for: 'none' }],
+        freeze: [{ from, until: end, reason: 'sale', acme: false }, null],
+        windows: [[window], []],
+        drift: [{ mode: 'report', ignore: [] }, { mode: 'adopt' }],
+      };
+      const rules = RULE_KEYS.map((key) => [key, ...STRICT[key]] as const);
+      for (const [key, strict] of rules)
+        for (const [who, client] of Object.entries({ token, writer: writer.client }))
+          assert.equal((await client.put(base, { [key]: strict })).status, 403, `${who} ${key}`);
+      done(await owner.client.put(base, Object.fromEntries(rules.map(([key, strict]) => [key, strict]))));
+      const before = done(await owner.client.get(base));
+      for (const [key, , loose] of rules)
+        for (const [who, client] of Object.entries({
+          token,
+          writer: writer.client,
+          owner: owner.client,
+          deputy: deputy.client,
+        }))
+          assert.equal((await client.put(base, { [key]: loose })).status, 403, `${who} ${key}`);
+      assert.deepEqual(done(await owner.client.get(base)), before);
+      // a stricter rule needs no approver
+      done(await owner.client.put(base, { ttl_floor: 600, approval: { for: 'all', by, own: false } }));
+      for (const [key, , loose] of rules.filter(([key]) => key !== 'approval'))
+        done(await approver.client.put(base, { [key]: loose }));
+      // nobody else is left who could: the way out
+      done(await admin.put(base, { approval: { for: 'none' } }));
+      done(await owner.client.put(base, { guards: {} }));
+    });
+
+    it('rules bind the zone: through a second account, below it, and while a domain is in the trash', async () => {
+      const { id, base } = await zone('bound.example', 1);
+      const db = app.get(Db);
+      const clientOf = async (username: string) => {
+        const login = { username, password: 'correct-horse-battery-9' };
+        const user = await addUser(db, login, 2);
+        return { user, client: service.server.as(await service.server.login(login)) };
+      };
+      const approver = await clientOf('bound-approver');
+      const { client: deputy } = await clientOf('bound-deputy');
+      const token = service.server.as(made(await admin.post('/api/tokens', { name: 'bound' })).token);
+      done(await admin.put(base, { approval: { for: 'all', by: { user_ids: [approver.user] }, own: false } }));
+      const second = await addAccount(admin, 'zonefile', {});
+      const same = { account_id: second, name: 'bound.example' };
+      const below = { account_id: account, name: 'sub.bound.example', create: true };
+      for (const client of [deputy, token]) {
+        for (const body of [same, below]) refused(await client.post('/api/domains?force=true', body), 403, 403001);
+        refused(await client.delete(base), 403, 403001);
+      }
+      const other = made(await admin.post('/api/domains?force=true', same)).id;
+      const elsewhere = `/api/domains/${other}` as const;
+      const waits = async (host: string) => {
+        const answer = await deputy.post(`${elsewhere}/records`, address(host));
+        assert.equal(answer.status, 202, JSON.stringify(answer));
+        return (answer.data as unknown as PlanView).id as number;
+      };
+      const plan = await waits('first');
+      refused(await deputy.post(`/api/plans/${plan}/approve`, {}), 403, 403001);
+      ended(await approver.client.post(`/api/plans/${plan}/approve`, {}));
+      done(await admin.delete(base));
+      await waits('second');
+      refused(await deputy.post('/api/domains?force=true', { ...same, account_id: account }), 403, 403001);
+      assert.equal(
+        made(await approver.client.post('/api/domains?force=true', { ...same, account_id: account })).id,
+        id,
+      );
     });
 
     it('where a domain demands it, updates and deletions name what they change', async () => {

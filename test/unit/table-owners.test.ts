@@ -60,6 +60,7 @@ const READS: Record<string, Record<string, string>> = {
   'domains/shared-zones.repository.ts': {
     dns_accounts: 'domains are one zone where their accounts are of one server; that is one statement for each change',
     change_sets: 'whether one of the zone has no known end, in the same statement; changes stand on domains',
+    trashed_domains: 'the rules of a zone hold while one of its domains is in the trash; the trash stands on domains',
   },
   'monitoring/expiry/certificates.repository.ts': {
     domains: 'which domains ask for it, with their hosts, in one statement',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { type ChangeRules, changeRulesOf, strictestRules } from '../../src/domains/change-rules/change-rules.js';
 import { closedAt, DAYS, isOpen, type Window } from '../../src/domains/change-rules/windows.js';
 
 const berlin = (days: Window['days'], from: string, until: string): Window => ({
@@ -126,5 +127,40 @@ describe('a freeze', () => {
     assert.deepEqual(closedAt({ freeze, windows: friday }, at('2026-11-26T12:00:00Z'), false), {
       ...{ until: '2026-12-04T08:00:00.000Z', why: null },
     });
+  });
+});
+
+describe('rules of several domains of one zone', () => {
+  const none = changeRulesOf({ change_rules: null });
+  const strictest = (...all: Partial<ChangeRules>[]) => {
+    const [own, ...others] = all.map((rules): ChangeRules => ({ ...none, ...rules }));
+    return strictestRules(own as ChangeRules, others, at('2026-01-05T12:00:00Z'));
+  };
+
+  it('demand together the strictest of each, in any order', () => {
+    const freeze = { from: '2026-01-05T00:00:00Z', until: '2026-01-06T00:00:00Z', reason: 'now', acme: false };
+    const later = { ...freeze, from: '2026-02-05T00:00:00Z', until: '2026-02-06T00:00:00Z', reason: 'later' };
+    const closed = [berlin(['sun'], '09:00', '17:00')];
+    const opened = [berlin(['mon'], '00:00', '23:00')];
+    const all = { for: 'all', by: { role: 3 }, own: false } as const;
+    const guarded = { for: 'guarded', by: { role: 2 }, own: true } as const;
+    const pairs: [Partial<ChangeRules>, Partial<ChangeRules>, Partial<ChangeRules>][] = [
+      [
+        { guards: { last_mx: 'force', apex_ns: 'off' } },
+        { guards: { last_mx: 'warn' } },
+        { guards: { last_mx: 'force' } },
+      ],
+      [{ ttl_floor: 60 }, { ttl_floor: null }, { ttl_floor: 60 }],
+      [{ require_if_match: true }, {}, { require_if_match: true }],
+      [{ approval: all }, { approval: guarded }, { approval: all }],
+      [{ approval: guarded }, {}, { approval: guarded }],
+      [{ freeze }, { freeze: later }, { freeze }],
+      [{ windows: closed }, { windows: opened }, { windows: closed }],
+    ];
+    for (const [one, other, expected] of pairs) {
+      assert.deepEqual(strictest(one, other), { ...none, ...expected });
+      assert.deepEqual(strictest(other, one), { ...none, ...expected });
+    }
+    assert.deepEqual(strictest({}), none);
   });
 });

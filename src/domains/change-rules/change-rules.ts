@@ -1,5 +1,5 @@
 import type { Names } from './scope.js';
-import type { Freeze, Window } from './windows.js';
+import { closedAt, type Freeze, type Window } from './windows.js';
 
 /** What may be a mistake, though it is allowed, and which changes meet it. */
 export const GUARD_MEANINGS = {
@@ -72,8 +72,67 @@ const NONE: ChangeRules = {
   drift: { mode: 'adopt', ignore: [] },
 };
 
-/** What is for the owner of a domain and for administrators to set. */
-export const OWNERS = ['approval', 'freeze', 'windows', 'drift'] as const satisfies readonly (keyof ChangeRules)[];
+/** The names of all rules; only the owner of a domain and administrators change them, and only in a session. */
+export const RULE_KEYS = Object.keys(NONE) as readonly (keyof ChangeRules)[];
+
+const DEMANDS: Readonly<Record<Approval['for'], number>> = { none: 0, guarded: 1, all: 2 };
+
+/** Whether a change of one rule certainly demands no less of changes than before. */
+const TIGHTENS: { [K in keyof ChangeRules]: (before: ChangeRules[K], after: ChangeRules[K]) => boolean } = {
+  guards: (before, after) =>
+    [...new Set([...Object.keys(before), ...Object.keys(after)] as GuardKey[])].every(
+      (key) => before[key] === after[key] || after[key] === 'force',
+    ),
+  ttl_floor: (before, after) => before === null || (after !== null && after >= before),
+  require_if_match: (before) => !before,
+  approval: ({ for: was, ...before }, { for: is, ...after }) =>
+    was === 'none' || (DEMANDS[is] >= DEMANDS[was] && sameJson(before, after)),
+  freeze: (before) => before === null,
+  windows: (before) => !before.length,
+  drift: ({ mode }) => mode === 'adopt',
+};
+
+/** The rules that demand less afterwards, or perhaps do. */
+export const loosenedRules = (before: ChangeRules, after: ChangeRules): (keyof ChangeRules)[] => {
+  const isLoosened = <K extends keyof ChangeRules>(key: K) =>
+    !sameJson(before[key], after[key]) && !TIGHTENS[key](before[key], after[key]);
+  return RULE_KEYS.filter(isLoosened);
+};
+
+/** Modes of guards, the strictest last; one that is not set has a mode of every domain, which no domain goes below. */
+const MODES = ['off', 'warn', undefined, 'force'] as const satisfies readonly (GuardMode | undefined)[];
+
+/** What several domains of one zone demand together. @param own rules of the domain itself @param time ms */
+export function strictestRules(own: ChangeRules, others: readonly ChangeRules[], time: number): ChangeRules {
+  if (!others.length) return own;
+  const all = [own, ...others];
+  const named = [...new Set(all.flatMap(({ guards }) => Object.keys(guards) as GuardKey[]))];
+  const guards = named.flatMap((key) => {
+    const mode = MODES[Math.max(...all.map((rules) => MODES.indexOf(rules.guards[key])))];
+    return mode === undefined ? [] : [[key, mode] as const];
+  });
+  const floors = all.flatMap(({ ttl_floor }) => ttl_floor ?? []);
+  const approvals = all.map((rules) => rules.approval).toSorted((a, b) => DEMANDS[b.for] - DEMANDS[a.for]);
+  const asking = approvals.filter((one) => one.for !== 'none');
+  const closes = (one: Pick<ChangeRules, 'freeze' | 'windows'>) => closedAt(one, time, false)?.until ?? '';
+  const latest = <T>(list: readonly T[], until: (one: T) => string): T | undefined =>
+    list.toSorted((a, b) => (until(a) < until(b) ? 1 : -1))[0];
+  const freezes = all.flatMap(({ freeze }) => freeze ?? []);
+  const bound = all.flatMap(({ windows }) => (windows.length ? [windows] : []));
+  return {
+    ...own,
+    guards: Object.fromEntries(guards),
+    ttl_floor: floors.length ? Math.max(...floors) : null,
+    require_if_match: all.some(({ require_if_match }) => require_if_match),
+    approval: { ...(approvals[0] as Approval), own: asking.length > 0 && asking.every((one) => one.own) },
+    freeze: latest(freezes, (freeze) => closes({ freeze, windows: [] })) ?? null,
+    windows: latest(bound, (windows) => closes({ freeze: null, windows })) ?? [],
+  };
+}
+
+/** Whether changes of a domain's records may have to wait, so that the zone may not be taken away from its rules. */
+export const bindsZone = ({ approval, freeze, windows }: ChangeRules): boolean =>
+  approval.for !== 'none' || freeze !== null || windows.length > 0;
 
 /** @param stored the column `change_rules` of a domain; null: nothing was ever set */
 export const changeRulesOf = ({ change_rules }: { change_rules: string | null }): ChangeRules =>

@@ -229,7 +229,8 @@ export class PlansService implements OnModuleInit {
     const domain = await this.policy.look(signedIn(me), plan.domain_id);
     if (!domain || !this.policy.judgeDomain(signedIn(me), domain.id, domain, 'read').allowed)
       throw errors.notFound('plan');
-    return { plan, domain: right === 'read' ? domain : await this.policy.open(signedIn(me), domain.id, right) };
+    const opened = right === 'read' ? domain : await this.policy.open(signedIn(me), domain.id, right);
+    return { plan, domain: await this.domains.withZoneRules(opened) };
   }
 }
 

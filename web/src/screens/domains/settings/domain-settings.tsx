@@ -33,9 +33,9 @@ function Sections({ base }: { base: Base }) {
       <Theirs of={base.tagged} />
       <fieldset disabled={!mayWrite} className={classes.fields}>
         <GeneralSection base={base} mayWrite={mayWrite} />
-        <GuardsSection base={base} mayWrite={mayWrite} />
       </fieldset>
       <fieldset disabled={!isOwner} className={classes.fields}>
+        <GuardsSection base={base} isOwner={isOwner} />
         <ApprovalSection base={base} isOwner={isOwner} />
         <FreezeSection base={base} isOwner={isOwner} />
         <WindowsSection base={base} isOwner={isOwner} />

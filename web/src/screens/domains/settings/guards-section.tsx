@@ -13,7 +13,7 @@ const SHORT = { wrapper: { maxWidth: 220 } };
 
 interface Props {
   base: Base;
-  mayWrite: boolean;
+  isOwner: boolean;
 }
 
 /** What becomes of changes that are dangerous. */
@@ -23,7 +23,7 @@ export function GuardsSection(props: Props) {
 
 type Known = NonNullable<ReturnType<typeof useGuards>['data']>;
 
-function GuardsForm({ base, mayWrite, guards: known, modes }: Props & Known) {
+function GuardsForm({ base, isOwner, guards: known, modes }: Props & Known) {
   const { t } = useTranslation('domains');
   const { guards, ttl_floor, require_if_match, unicode_name: name } = base.domain;
   const set = Object.fromEntries(known.map(({ key }) => [key, guards[key] ?? ''])) as Record<GuardKey, GuardMode>;
@@ -44,7 +44,7 @@ function GuardsForm({ base, mayWrite, guards: known, modes }: Props & Known) {
     },
   });
   return (
-    <SectionForm title={t('guards.title')} onSubmit={onSubmit} busy={busy} problem={problem} maySave={mayWrite}>
+    <SectionForm title={t('guards.title')} onSubmit={onSubmit} busy={busy} problem={problem} maySave={isOwner}>
       <Text fz="sm">{t('guards.about')}</Text>
       <table className={classes.guards}>
         <tbody>
