@@ -98,6 +98,10 @@ export function rulesWithinScopes(
   return list;
 }
 
+/** Whether some of these scopes reach every record to read it. */
+export const scopesReadAll = (services: readonly string[]): boolean =>
+  impliedRules(services, null).some((rule) => isWhole(rule) && actionsOf(rule).includes('read'));
+
 /** Whether some of these scopes reach a record with an action; of no state: any record. */
 export function scopesAllow(services: readonly string[], action: Action, state?: RecordState): boolean {
   const implied = impliedRules(services, null);

@@ -4,7 +4,7 @@ import { FRONT_DOORS, type FrontDoor } from '../../src/access/doors.js';
 import { SCOPES, type Scope } from '../../src/access/scopes.js';
 import { freePort } from '../support/bind.js';
 import {
-  foreignRoutes,
+  declaredRoutes,
   type Ground,
   type Holder,
   INTEGRATIONS,
@@ -12,7 +12,7 @@ import {
   type Item,
   type Operation,
 } from '../support/integrations.js';
-import { type Answer, startService } from '../support/server.js';
+import { type Answer, type Client, startService } from '../support/server.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
 /** One record of each kind that a scope may reach or not, and another value for it. */
@@ -58,6 +58,10 @@ describe('the scopes of a token at every integration', () => {
   });
   afterAll(() => ground?.service.stop());
 
+  const foreignRoutes = () =>
+    declaredRoutes(ground.service)
+      .flatMap(({ foreign, name }) => (foreign ? [name] : []))
+      .toSorted();
   const records = () => `/api/domains/${ground.domain}/records` as const;
   const holder = async (...scopes: Scope[]): Promise<Holder> => {
     const known = holders.get(scopes.join());
@@ -94,7 +98,7 @@ describe('the scopes of a token at every integration', () => {
     assert.deepEqual(Object.keys(INTEGRATIONS).toSorted(), Object.keys(FRONT_DOORS).toSorted());
     assert.deepEqual(Object.keys(REACH), SCOPES);
     const routes = Object.values(INTEGRATIONS).flatMap((one) => one.routes);
-    assert.deepEqual(routes.toSorted(), foreignRoutes(ground.service));
+    assert.deepEqual(routes.toSorted(), foreignRoutes());
   });
 
   for (const door of Object.keys(INTEGRATIONS) as FrontDoor[]) {
@@ -162,5 +166,167 @@ describe('the scopes of a token at every integration', () => {
     assert.deepEqual([both.allowed, both.source], [true, 'scope'], both.reason);
     const write = await explained(['records:write', 'ddns'], 'read', RECORDS.text);
     assert.deepEqual([write.allowed, write.source], [false, 'scope'], write.reason);
+  });
+
+  describe('hide a record that the token may not read as if it did not exist', () => {
+    const HIDDEN = { host: 'vault', type: 'A', value: '198.51.100.7' };
+    const GUESS = { ...HIDDEN, ttl: 300 };
+    /** What differs with each request. */
+    const bare = (answer: object, id: number) =>
+      JSON.stringify(answer, (key, value) =>
+        ['created_at', 'expires_at', 'change_set_id'].includes(key) ? null : value,
+      )
+        .replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#')
+        .replaceAll(/"(plan_|group_)?id":\d+/g, '"id":#');
+    /** Calls of all routes with a scope for writing records: `id` of the record, and of the change set that made it. */
+    type Route = (client: Client, id: number, changeSet: number) => Promise<Answer<unknown>>[];
+    const at = () => `/api/domains/${ground.domain}` as const;
+    const planned: Route = (client, _id, changeSet) => [
+      client.post(`${at()}/plans`, { records: [GUESS] }),
+      client.post(`${at()}/plans`, { changes: [{ op: 'upsert', ...GUESS }] }),
+      client.post(`${at()}/plans`, { records: [], mode: 'sync', hosts: ['vault'] }),
+      client.post(`${at()}/plans`, { change_set_id: changeSet }),
+    ];
+    const applied: Route = (client) => [
+      client.post(`${at()}/plans`, { changes: [{ op: 'upsert', ...GUESS }] }).then(async (made) => {
+        const { id = 999_999 } = (made.data ?? {}) as { id?: number };
+        const path = `/api/plans/${id}/apply` as '/api/plans/{id}/apply';
+        return client.post(path, {});
+      }),
+    ];
+    const record = (id: number) => `${at()}/records/${id}` as const;
+    const ROUTES: Record<string, Route> = {
+      'POST /domains/:domain_id/plans': planned,
+      'DELETE /plans/:id': (client) => [client.delete('/api/plans/999999')],
+      'POST /plans/:id/apply': applied,
+      'POST /domains/:domain_id/records/batch': (client, id) =>
+        [
+          { op: 'upsert', ...GUESS },
+          { op: 'delete', id },
+        ].map((change) => client.post(`${at()}/records/batch`, { changes: [change] })),
+      // change sets are numbered one after another: that one exists tells nothing of its records
+      'POST /domains/:domain_id/changes/:changeSetId/cancel': (client) => [
+        client.post(`${at()}/changes/1/cancel` as '/api/domains/{domain_id}/changes/{changeSetId}/cancel'),
+      ],
+      'POST /domains/:domain_id/changes/:changeSetId/confirm': (client) => [
+        client.post(`${at()}/changes/1/confirm` as '/api/domains/{domain_id}/changes/{changeSetId}/confirm'),
+      ],
+      'PUT /domains/:domain_id/rrsets/:host/:type': (client) => [
+        client.put(`${at()}/rrsets/vault/A`, { values: [HIDDEN.value], ttl: 300 }),
+        client.put(`${at()}/rrsets/vault/A?dry_run=true`, { values: [HIDDEN.value], ttl: 300 }),
+      ],
+      'DELETE /domains/:domain_id/rrsets/:host/:type': (client) => [client.delete(`${at()}/rrsets/vault/A`)],
+      'POST /domains/:domain_id/records': (client) => [
+        client.post(`${at()}/records`, GUESS),
+        client.post(`${at()}/records?dry_run=true`, GUESS),
+      ],
+      'PUT /domains/:domain_id/records/:record_id': (client, id) => [
+        client.put(record(id), { ttl: 600 }),
+        client.put(`${record(id)}?dry_run=true` as '/api/domains/{domain_id}/records/{record_id}', { ttl: 600 }),
+      ],
+      'DELETE /domains/:domain_id/records/:record_id': (client, id) => [client.delete(record(id))],
+      'PATCH /domains/:domain_id/records/:record_id/status': (client, id) => [
+        client.patch(`${record(id)}/status`, { enabled: false }),
+      ],
+      'DELETE /domains/:domain_id/drift': (client) => [
+        client.delete(`${at()}/drift` as '/api/domains/{domain_id}/drift', { hosts: ['vault'] }),
+      ],
+      'POST /plans': (client) => [
+        client.post('/api/plans', { where: { host: 'vault' }, set: { ttl: 600 } }),
+        client.post('/api/plans', { domains: [{ domain_id: ground.domain, changes: [{ op: 'upsert', ...GUESS }] }] }),
+      ],
+    };
+    const rules = [{ effect: 'allow' }, { effect: 'deny', hosts: ['vault'] }];
+    const ruled = async (scopes: Scope[], given: object[] | null) => {
+      const body = { name: 'hidden', allowed_services: scopes, ...(given && { rules: given }) };
+      const { token, tokenData } = made(await ground.service.admin.post('/api/tokens', body));
+      return { id: tokenData.id, token };
+    };
+    /** Runs a call without the record, then with it, and compares the answers. */
+    const alike = async (name: string, call: (id: number, changeSet: number) => Promise<object>) => {
+      const { admin } = ground.service;
+      const absent = bare(await call(999_999, 999_999), 999_999);
+      const { id } = made(await admin.post(records(), GUESS));
+      const [set] = done(await admin.get(`${at()}/changes`)).list;
+      const hidden = bare(await call(id, set?.id as number), id).replaceAll(new RegExp(`\\b${set?.id}\\b`, 'g'), '#');
+      assert.equal(hidden, absent, name);
+      assert.deepEqual(
+        (await valuesOf(HIDDEN)).map(({ value, ttl, enabled }) => [value, ttl, enabled]),
+        [[HIDDEN.value, 300, true]],
+        name,
+      );
+      done(await admin.delete(`${records()}/${id}` as '/api/domains/{domain_id}/records/{record_id}'));
+    };
+
+    it('on every route that writes records', async () => {
+      const writing = declaredRoutes(ground.service).filter(({ access }) => access?.scope === 'records:write');
+      assert.deepEqual(writing.map(({ name }) => name).toSorted(), Object.keys(ROUTES).toSorted());
+      const client = ground.service.server.as((await ruled(['*'], rules)).token);
+      for (const [name, calls] of Object.entries(ROUTES))
+        await alike(name, async (id, changeSet) => {
+          const answers: object[] = [];
+          for (const answer of calls(client, id, changeSet)) {
+            const { status, code, msg, data } = await answer;
+            answers.push({ status, code, msg, data });
+          }
+          return answers;
+        });
+    });
+
+    it('in plans of a token that may not read records at all', async () => {
+      const client = ground.service.server.as((await ruled(['records:write'], null)).token);
+      const other = { ...GUESS, value: '192.0.2.99' };
+      const bodies = [
+        { records: [other] },
+        { changes: [{ op: 'upsert', ...other }] },
+        { records: [], mode: 'sync', hosts: ['vault'] },
+      ];
+      for (const body of bodies)
+        await alike(JSON.stringify(body), async () => {
+          const { status, code, msg, data } = await client.post(`${at()}/plans`, body);
+          return { status, code, msg, data };
+        });
+      await alike('undo', async (_id, set) => {
+        const { status, code, msg, data } = await client.post(`${at()}/plans`, { change_set_id: set });
+        return { status, code, msg, data };
+      });
+      await alike('where', async () => {
+        const where = { host: 'vault' };
+        const { status, code, msg, data } = await client.post('/api/plans', { where, set: { ttl: 600 } });
+        return { status, code, msg, data };
+      });
+    });
+
+    for (const door of Object.keys(INTEGRATIONS) as FrontDoor[])
+      it(`at the integration ${door}`, async () => {
+        const { calls, guesses = [], speaksOf = () => true } = INTEGRATIONS[door];
+        const item = speaksOf(HIDDEN) ? HIDDEN : { ...RECORDS.challenge, host: '_acme-challenge.vault' };
+        const hidden = [{ effect: 'allow' }, { effect: 'deny', hosts: [item.host] }];
+        // deleting would be allowed, so that only what may not be read protects the record
+        const unread = [{ effect: 'allow' }, { effect: 'deny', hosts: [item.host], actions: ['read'] }];
+        const typed = [{ effect: 'allow' }, { effect: 'deny', hosts: [item.host], types: [item.type] }];
+        for (const given of [hidden, unread, typed]) {
+          const by = await ruled([FRONT_DOORS[door].scope], given);
+          const { admin } = ground.service;
+          for (const [operation, call] of [...Object.entries(calls), ...guesses.entries()]) {
+            // who may create what may not be read is told where that very record exists, and replacing creates
+            if (given === unread && (operation === 'create' || operation === 'update')) continue;
+            const answer = () => call(ground, by, item, OTHER[item.type as keyof typeof OTHER]);
+            const absent = await answer().catch((error: Error) => error.message);
+            for (const { id } of await valuesOf(item))
+              done(await admin.delete(`${records()}/${id}` as '/api/domains/{domain_id}/records/{record_id}'));
+            const { id } = made(await admin.post(records(), { ...item, ttl: 300 }));
+            const present = await answer().catch((error: Error) => error.message);
+            // the serial of a zone is public
+            const plain = (text: string) =>
+              text
+                .replaceAll(/(serial":|scopes\.example\. )\d+/g, '#')
+                .replaceAll(new RegExp(`\\b(${id}|999999)\\b`, 'g'), '#');
+            assert.equal(plain(present), plain(absent), `${operation} by ${JSON.stringify(given)}`);
+            for (const one of await valuesOf(item))
+              done(await admin.delete(`${records()}/${one.id}` as '/api/domains/{domain_id}/records/{record_id}'));
+          }
+        }
+      });
   });
 });

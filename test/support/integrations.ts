@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
+import { ACCESS, type AccessRule } from '../../src/access/access.js';
 import type { FrontDoor } from '../../src/access/doors.js';
 import { CLASS, decode, TYPE, type WireRecord } from '../../src/dns/wire.js';
 import { rdataToWire, typeNumber } from '../../src/dns/wire-rdata.js';
@@ -42,6 +43,8 @@ export interface Integration {
   routes: readonly string[];
   /** what it can be asked for; `other` is another value of the same type */
   calls: Partial<Record<Operation, Call>>;
+  /** requests by which a client may guess what exists */
+  guesses?: Call[];
   /** whether it can express the record */
   speaksOf?: (item: Item) => boolean;
 }
@@ -215,6 +218,16 @@ export const INTEGRATIONS: Readonly<Record<FrontDoor, Integration>> = {
         dnsUpdate(ground, by, [[], [wire(ground, item, CLASS.NONE), wire(ground, { ...item, value })]]),
       delete: (ground, by, item) => dnsUpdate(ground, by, [[], [wire(ground, item, CLASS.NONE)]]),
     },
+    // prerequisites (RFC 2136 section 2.4): the name is in use, it is not, and it has a set of this type
+    guesses: [
+      (ground, by, item) => dnsUpdate(ground, by, [[{ ...wire(ground, item, CLASS.ANY), type: TYPE.ANY }], []]),
+      (ground, by, item) => {
+        const absent = { ...wire(ground, item, CLASS.ANY), type: TYPE.ANY, class: CLASS.NONE };
+        return dnsUpdate(ground, by, [[absent], []]);
+      },
+      (ground, by, item) => dnsUpdate(ground, by, [[wire(ground, item, CLASS.ANY)], []]),
+      (ground, by, item) => dnsUpdate(ground, by, [[], [{ ...wire(ground, item, CLASS.ANY), type: TYPE.ANY }]]),
+    ],
   },
   webhook: {
     routes: ['POST /doors/hook/:id'],
@@ -254,13 +267,21 @@ export const INTEGRATIONS: Readonly<Record<FrontDoor, Integration>> = {
   },
 };
 
-/** The routes of all foreign protocols, as the controllers of a running service declare them: `GET /nic/update`. */
-export function foreignRoutes({ server }: Service): string[] {
+/** A route as a controller of a running service declares it: `GET /nic/update`. */
+export interface DeclaredRoute {
+  name: string;
+  access: AccessRule | undefined;
+  /** of a foreign protocol */
+  foreign: boolean;
+}
+
+/** All routes of a running service. */
+export function declaredRoutes({ server }: Service): DeclaredRoute[] {
   const modules = applicationOf(server.dataDir)?.get(ModulesContainer) as ModulesContainer;
-  const routes: string[] = [];
+  const routes = new Map<string, DeclaredRoute>();
   for (const { metatype } of [...modules.values()].flatMap(({ controllers }) => [...controllers.values()])) {
     const at = `/${String(Reflect.getMetadata(PATH_METADATA, metatype as object)).replace(/^\//, '')}`;
-    if (!/^\/(doors\/|nic|v3)/.test(at)) continue;
+    const foreign = /^\/(doors\/|nic|v3)/.test(at);
     const { prototype } = metatype as unknown as { prototype: object };
     for (let one = prototype; one !== Object.prototype; one = Object.getPrototypeOf(one))
       for (const name of Object.getOwnPropertyNames(one)) {
@@ -268,9 +289,12 @@ export function foreignRoutes({ server }: Service): string[] {
         const paths = Reflect.getMetadata(PATH_METADATA, handler) as string | string[] | undefined;
         const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as number];
         if (method === undefined) continue;
-        for (const path of [paths ?? ''].flat())
-          routes.push(`${method} ${`${at}/${path}`.replace(/\/+/g, '/').replace(/\/$/, '')}`);
+        const access = Reflect.getMetadata(ACCESS, handler) ?? Reflect.getMetadata(ACCESS, metatype as object);
+        for (const path of [paths ?? ''].flat()) {
+          const route = `${method} ${`${at}/${path}`.replace(/\/+/g, '/').replace(/\/$/, '')}`;
+          routes.set(route, { name: route, access, foreign });
+        }
       }
   }
-  return [...new Set(routes)].toSorted();
+  return [...routes.values()];
 }

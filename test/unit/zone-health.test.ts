@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { DelegationFinder } from '../../src/monitoring/delegation/finder.service.js';
 import { ZoneHealth } from '../../src/monitoring/delegation/health.service.js';
 import type { KnownDelegations } from '../../src/monitoring/delegation/known.service.js';
 import type { Looks } from '../../src/monitoring/delegation/looks.service.js';
@@ -76,5 +77,28 @@ describe('a health check of a zone', () => {
     assert.deepEqual(begun.slice(10), [30]);
     for (let i = 0; i < 3; i++) await go();
     await Promise.all([...greedy, other]);
+  });
+});
+
+describe('the servers of a zone', () => {
+  it('have no address where the outbound rules refuse it, as where no resolver knows one', async () => {
+    const known: Record<string, string[]> = {
+      'db01.corp.internal': ['10.0.0.5', 'fd00::5'],
+      'meta.corp.internal': ['169.254.169.254'],
+      'both.example.net': ['10.0.0.6', '9.9.9.9'],
+    };
+    const resolvers = { addresses: async (name: string) => known[name] ?? [] };
+    const config = { outboundDeny: [] };
+    const finder = new DelegationFinder({} as never, resolvers as never, {} as never, config as never);
+    const names = [...Object.keys(known), 'none.example.net'];
+    const glue = new Map([['glued.example.net', ['192.168.0.1']]]);
+    const look = { allow: [], effort: {} } as never;
+    assert.deepEqual(await finder.servers([...names, 'glued.example.net'], glue, look), [
+      { name: 'db01.corp.internal', address: null },
+      { name: 'meta.corp.internal', address: null },
+      { name: 'both.example.net', address: '9.9.9.9' },
+      { name: 'none.example.net', address: null },
+      { name: 'glued.example.net', address: null },
+    ]);
   });
 });

@@ -11,7 +11,7 @@ import { keyText, type SetKey } from '../../providers/kit/rrsets/record-set.js';
 import { baseOf, byHost, rowsAt } from '../edits/base.js';
 import type { Net } from '../edits/working-copy.js';
 import type { Door } from '../history/change-set.entity.js';
-import { mayRead } from '../history/who.js';
+import { mayRead, readsAll } from '../history/who.js';
 import { closedFor, frozen, overrideOf } from './closed.js';
 import {
   exists,
@@ -181,7 +181,7 @@ export class ChangeGate {
   private async elsewhere({ actor, domain, changes }: Omit<Passing, 'options'>): Promise<ReadonlyMap<string, boolean>> {
     const there = new Map<string, boolean>();
     const me = actor === 'system' ? null : actor.principal;
-    if (!me || me.token?.rules?.length) return there;
+    if (!me || !readsAll(actor, domain)) return there;
     const targets = [...new Set(changes.flatMap(({ after }) => (after?.enabled ? (targetOf(after) ?? []) : [])))];
     for (let i = 0; i < targets.length; i += AT_ONCE) {
       const names = targets.slice(i, i + AT_ONCE);
@@ -227,9 +227,9 @@ export class ChangeGate {
 /** The host of a full name of a zone. */
 const hostIn = ({ name: zone }: OpenDomain, name: string): string => name.slice(0, -zone.length - 1) || '@';
 
-/** What a token with rules may read of some rows; for others all. */
+/** What the caller may read of some rows. */
 const readable = ({ actor, domain }: Pick<Passing, 'actor' | 'domain'>, rows: Passing['rows']) =>
-  domain.access.rules ? rows.filter(mayRead(actor, domain)) : rows;
+  readsAll(actor, domain) ? rows : rows.filter(mayRead(actor, domain));
 
 /** Whether a list waits for somebody's approval. */
 const waits = ({ approval }: ChangeRules, met: readonly Met[]): boolean =>

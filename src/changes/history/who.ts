@@ -1,4 +1,4 @@
-import { scopesAllow } from '../../access/scopes.js';
+import { scopesAllow, scopesReadAll } from '../../access/scopes.js';
 import type { Actor } from '../../audit/audit.service.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
@@ -39,7 +39,12 @@ export function actorOf(set: Who): Actor {
 export const readsRecords = (actor: Actor, row?: RecordState): boolean =>
   actor === 'system' || !actor.principal?.token || scopesAllow(actor.principal.token.allowedServices, 'read', row);
 
-/** Whether a request may see a record of a domain. */
+/** Whether a request may see every record of a domain; else `mayRead` decides record by record. */
+export const readsAll = (actor: Actor, { access }: OpenDomain): boolean =>
+  !access.rules &&
+  (actor === 'system' || !actor.principal?.token || scopesReadAll(actor.principal.token.allowedServices));
+
+/** Whether a request may see a record of a domain: the one rule for every response that a stored record influences. */
 export const mayRead =
   (actor: Actor, { id, access }: OpenDomain) =>
   (row: RecordState): boolean =>

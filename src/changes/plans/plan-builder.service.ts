@@ -16,7 +16,7 @@ import type { Planned } from '../edits/working-copy.js';
 import { ChangeGate } from '../gate/change-gate.service.js';
 import { type Change, changesOf, hostsOf, type PlannedChange } from '../gate/planned.js';
 import { PastRepository } from '../history/past.repository.js';
-import { mayRead } from '../history/who.js';
+import { mayRead, readsAll } from '../history/who.js';
 import { RecordSyncService } from '../in-doubt/record-sync.service.js';
 import { type Edits, Planner } from '../planner.js';
 import { assertAllFit } from '../results.js';
@@ -68,7 +68,7 @@ export class PlanBuilder {
     const now = { ...(await this.domains.reload(domain.id)), access: domain.access };
     const version = await this.past.newest(domain.id);
     const rows = await this.cache.following(domain.id);
-    return { domain: now, rows: domain.access.rules ? await sifted(rows, mayRead(me, now)) : rows, version };
+    return { domain: now, rows: readsAll(me, now) ? rows : await sifted(rows, mayRead(me, now)), version };
   }
 
   /**
@@ -85,7 +85,7 @@ export class PlanBuilder {
   ): Promise<Draft> {
     // others are shown what they may not do; an answer to a token with rules would tell what it may not read
     const plan =
-      direct || domain.access.rules
+      direct || !readsAll(me, domain)
         ? await this.planner.preview(me, domain, wish.edits, wish.together)
         : await this.planner.preview('system', { ...domain, access: systemAccess }, wish.edits, wish.together);
     const { planned } = plan;

@@ -5,10 +5,11 @@ import type { StoredRecord } from '../../cache/record-cache.js';
 import { doorOf } from '../../changes/change-sets.js';
 import { creation, type Edit, type NewRecord, Places, type Place as Words } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
+import { mayRead } from '../../changes/history/who.js';
 import { type Edits, Planner } from '../../changes/planner.js';
 import { bareName, fullName, hostName, namesAbove } from '../../dns/names.js';
-import { sameRecord, shownValue } from '../../dns/record.js';
-import { judgeRecord } from '../../domains/access-rights.js';
+import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
+import { assertMay } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { AppError, errors, InvalidRecord } from '../../platform/common/errors.js';
@@ -26,7 +27,8 @@ const LINE = 'default';
 interface SetWish {
   host: string;
   type: string;
-  gone: Set<string>;
+  /** by its target as `targetOf` has it; null: it cannot be read */
+  gone: Map<string, DnsRecord | null>;
   made: NewRecord[];
 }
 
@@ -137,7 +139,7 @@ export class ExternalDnsService {
     const parts = await this.partsOf(me, body);
     if (!parts.length) this.audit.notNeeded(me);
     for (const part of parts) {
-      const { planned } = await this.planner.preview(me, part.domain, editsOf(part));
+      const { planned } = await this.planner.preview(me, part.domain, editsOf(me, part));
       const misfit = planned.find(({ error }) => error);
       if (!misfit?.error) continue;
       const { edit, before, after } = misfit;
@@ -147,7 +149,7 @@ export class ExternalDnsService {
     }
     for (const part of parts) {
       const options = { door: doorOf(me), comment: '', atomic: true };
-      const { results } = await this.engine.whole(me, part.domain, editsOf(part), options);
+      const { results } = await this.engine.whole(me, part.domain, editsOf(me, part), options);
       for (const result of results) if (!result.ok) throw result.error;
     }
   }
@@ -161,13 +163,13 @@ export class ExternalDnsService {
       const type = endpoint.recordType.toUpperCase();
       if (!TYPES.has(type)) throw errors.field(`${endpoint.path}.recordType`, 'is none that ExternalDNS knows');
       const part = once(parts, domain.id, (): Part => ({ domain, sets: new Map() }));
-      const wish = once(part.sets, `${host} ${type}`, (): SetWish => ({ host, type, gone: new Set(), made: [] }));
+      const wish = once(part.sets, `${host} ${type}`, (): SetWish => ({ host, type, gone: new Map(), made: [] }));
       return { wish, words };
     };
     for (const endpoint of gone) {
       if (due()) await turn();
       const { wish, words } = await wishOf(endpoint);
-      for (const target of endpoint.targets) wish.gone.add(formOf(words, wish, target));
+      for (const target of endpoint.targets) wish.gone.set(...formOf(words, wish, target));
     }
     for (const endpoint of made) {
       if (due()) await turn();
@@ -242,12 +244,13 @@ function readTargets(words: Words, host: string, endpoint: Endpoint & { path?: s
   });
 }
 
-/** A target as `targetOf` has it; what cannot be read stays, since a provider may hold it so. */
-function formOf(words: Words, { host, type }: SetWish, value: string): string {
+/** A target as `targetOf` has it, and its record; what cannot be read stays, since a provider may hold it so. */
+function formOf(words: Words, { host, type }: SetWish, value: string): [string, DnsRecord | null] {
   try {
-    return targetOf(creation(words, { host, type, value }).record);
+    const { record } = creation(words, { host, type, value });
+    return [targetOf(record), record];
   } catch (error) {
-    if (error instanceof InvalidRecord) return value;
+    if (error instanceof InvalidRecord) return [value, null];
     throw error;
   }
 }
@@ -265,8 +268,9 @@ async function setsOf(rows: readonly StoredRecord[]): Promise<Map<string, [Store
 }
 
 /** The list of a domain, worked out by the records that are there when it is carried out. */
-function editsOf({ domain, sets }: Part): Exclude<Edits, readonly Edit[]> {
+function editsOf(me: Caller, { domain, sets }: Part): Exclude<Edits, readonly Edit[]> {
   const wishes = [...sets.values()];
+  const isSeen = mayRead(me, domain);
   return {
     hosts: [...new Set(wishes.map(({ host }) => host))],
     sets: wishes.map(({ host, type }) => ({ host, type, line: LINE })),
@@ -275,7 +279,7 @@ function editsOf({ domain, sets }: Part): Exclude<Edits, readonly Edit[]> {
       const edits = [];
       for (const wish of wishes) {
         if (due()) await turn();
-        edits.push(editsOfSet(domain, here.get(`${wish.host} ${wish.type}`) ?? [], wish));
+        edits.push(editsOfSet(domain, here.get(`${wish.host} ${wish.type}`) ?? [], isSeen, wish));
       }
       // what goes makes room first: a CNAME for addresses
       return [...edits.flatMap(({ gone }) => gone), ...edits.flatMap(({ made }) => made)];
@@ -283,11 +287,24 @@ function editsOf({ domain, sets }: Part): Exclude<Edits, readonly Edit[]> {
   };
 }
 
-function editsOfSet(domain: OpenDomain, rows: readonly StoredRecord[], { host, type, gone, made }: SetWish) {
+function editsOfSet(
+  domain: OpenDomain,
+  rows: readonly StoredRecord[],
+  isSeen: (row: StoredRecord) => boolean,
+  { host, type, gone, made }: SetWish,
+) {
   const isWanted = (row: StoredRecord) => made.some(({ record }) => sameRecord(record, row));
-  const going = rows.filter((row) => !isWanted(row) && gone.has(targetOf(row)));
+  // a record that may not be read is like one that is not there: nothing tells whether a guess was right
+  const going = rows.filter((row) => isSeen(row) && !isWanted(row) && gone.has(targetOf(row)));
+  for (const [target, state] of gone)
+    if (
+      state &&
+      !going.some((row) => targetOf(row) === target) &&
+      !made.some(({ record }) => sameRecord(record, state))
+    )
+      assertMay(domain.access, domain.id, 'delete', state);
   const others = rows.filter((row) => !isWanted(row) && !going.includes(row));
-  const seen = others.filter((row) => judgeRecord(domain.access, domain.id, 'read', row).allowed);
+  const seen = others.filter(isSeen);
   // values that the client did not name: TXT records of others stay beside its own
   if (made.length && type !== 'TXT' && seen.length)
     throw errors.conflict('set_of_others', { name: fullName(host, domain.name), type });

@@ -31,6 +31,7 @@ const isShown = (row: StoredRecord): boolean => row.enabled && row.line === LINE
 /**
  * What an update makes of the records at its names, which are locked: its prerequisites are judged by them, then its
  * steps are carried out one after the other (RFC 2136 sections 3.2 and 3.4).
+ * @param isSeen whether the caller may read a record
  * @throws DnsFault when a prerequisite does not hold; AppError 400001, 403001
  */
 export async function editsOf(
@@ -38,8 +39,10 @@ export async function editsOf(
   domain: OpenDomain,
   update: Update,
   rows: readonly StoredRecord[],
+  isSeen: (row: StoredRecord) => boolean,
 ): Promise<Edit[]> {
-  const shown = served(domain.provider, rows).filter(isShown);
+  // a record that may not be read is like one that is not there
+  const shown = served(domain.provider, rows).filter((row) => isShown(row) && isSeen(row));
   const byHost = new Map<string, StoredRecord[]>();
   for (const row of shown) {
     const here = byHost.get(row.host);
@@ -55,7 +58,7 @@ export async function editsOf(
     if (due()) await turn();
     copy.carryOut(step);
   }
-  return copy.edits(place, rows);
+  return copy.edits(place, rows.filter(isSeen));
 }
 
 /**
@@ -66,7 +69,6 @@ export async function editsOf(
 function assertHolds({ access, id, name }: OpenDomain, one: Prerequisite, here: readonly StoredRecord[]): void {
   const { host, type, isThere, values } = one;
   const members = here.filter((row) => type === null || row.type === type);
-  for (const row of members) assertMay(access, id, 'read', row);
   for (const value of values?.map(({ record }) => record.value) ?? [null])
     assertMay(access, id, 'read', { host, type: type ?? ANY, value, ttl: 0 });
   // every zone has one

@@ -3,6 +3,7 @@ import type { Caller } from '../../access/access.js';
 import { doorOf } from '../../changes/change-sets.js';
 import { Places } from '../../changes/edits/edit.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
+import { mayRead } from '../../changes/history/who.js';
 import type { Result } from '../../changes/results.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
@@ -34,7 +35,7 @@ export class DnsUpdates {
     const edits = {
       hosts,
       sets: [...new Map(sets.map((key) => [`${key.host} ${key.type}`, key])).values()],
-      of: (rows: Parameters<typeof editsOf>[3]) => editsOf(place, domain, update, rows),
+      of: (rows: Parameters<typeof editsOf>[3]) => editsOf(place, domain, update, rows, mayRead(me, domain)),
     };
     const options = { door: doorOf(me), comment: '', atomic: true, only: written };
     for (let attempt = 1; ; attempt++) {

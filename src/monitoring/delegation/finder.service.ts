@@ -1,8 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { RecordCache } from '../../cache/record-cache.js';
 import { bareName } from '../../dns/names.js';
 import { type Message, RCODE, type ReadRecord, readableTexts, TYPE } from '../../dns/wire.js';
+import type { Config } from '../../platform/config/config.js';
+import { CONFIG } from '../../platform/config/config.module.js';
 import { DnsClient } from '../../platform/dns-client/dns-client.service.js';
+import { mayConnect } from '../../platform/outbound/guard.js';
 import type { Look } from './looks.service.js';
 import { Resolvers } from './resolvers.service.js';
 
@@ -76,6 +79,7 @@ export class DelegationFinder {
     private readonly dns: DnsClient,
     private readonly resolvers: Resolvers,
     private readonly cache: RecordCache,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /**
@@ -93,7 +97,10 @@ export class DelegationFinder {
     return { found: 'resolver', parent: null, names, ds: null, servers, certain: true };
   }
 
-  /** Addresses of name servers, those of `glue` first. */
+  /**
+   * Addresses of name servers, those of `glue` first. An address that the outbound rules refuse is neither shown nor
+   * asked: only an inner resolver may know of it.
+   */
   async servers(
     names: readonly string[],
     glue: ReadonlyMap<string, readonly string[]>,
@@ -102,7 +109,8 @@ export class DelegationFinder {
     const all = await Promise.all(
       names.slice(0, MOST_NAMES).map(async (name): Promise<ZoneServer[]> => {
         const known = glue.get(name);
-        const addresses = known?.length ? known : await this.resolvers.addresses(name, look);
+        const found = known?.length ? known : await this.resolvers.addresses(name, look);
+        const addresses = found.filter((address) => mayConnect(address, this.config.outboundDeny, look.allow));
         return addresses.length ? addresses.map((address) => ({ name, address })) : [{ name, address: null }];
       }),
     );

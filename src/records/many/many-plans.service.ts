@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, signedIn } from '../../access/access.js';
+import { scopesReadAll } from '../../access/scopes.js';
 import type { ShownRecord } from '../../cache/dns-records.repository.js';
 import { type Edit, Places, update } from '../../changes/edits/edit.js';
 import { RecordPatch, recordView } from '../../changes/edits/record.dto.js';
@@ -71,6 +72,10 @@ export class ManyPlans {
 
   /** The domains with records that match, and what is to become of these as the provider has them when it is read. */
   private async matched(me: Caller, where: RecordsWhere, set: RecordsSet): Promise<Asked[]> {
+    // what matches would tell what the records are
+    const { token } = signedIn(me);
+    if (token && !scopesReadAll(token.allowedServices))
+      throw errors.forbidden('scope_missing', { scope: 'records:read' }, { required: 'records:read' });
     const { domain_ids: ids, ...query } = where;
     if (!Object.values(query).some((value) => value !== undefined))
       throw errors.field('where', 'must name a host, type or value', 'required');

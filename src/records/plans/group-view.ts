@@ -1,5 +1,6 @@
 import { type Caller, signedIn } from '../../access/access.js';
 import type { ChangeState } from '../../changes/history/change-set.entity.js';
+import { readsAll } from '../../changes/history/who.js';
 import type { Plan } from '../../changes/plans/plan.entity.js';
 import type { PlanGroup } from '../../changes/plans/plan-group.entity.js';
 import { UNAPPLIED } from '../../changes/plans/plan-groups.repository.js';
@@ -28,7 +29,7 @@ export const groupState = ({ state, expires_at }: Pick<PlanGroup, 'state' | 'exp
   state === 'open' || state === 'making' ? (Date.parse(expires_at) <= timeMs() ? 'expired' : 'open') : state;
 
 /** What became of one domain of a group that is, or was, applied. */
-export function outcomeOf(domain: OpenDomain, plan: Plan, states: StatesOf): DomainOutcome {
+export function outcomeOf(me: Caller, domain: OpenDomain, plan: Plan, states: StatesOf): DomainOutcome {
   const { change_set_id, outcome } = plan;
   const own = { domain_id: domain.id, domain: shownName(domain), plan_id: plan.id, change_set_id };
   const known = change_set_id === null ? undefined : states.get(change_set_id);
@@ -44,7 +45,7 @@ export function outcomeOf(domain: OpenDomain, plan: Plan, states: StatesOf): Dom
   if (!outcome) return { ...own, state: plan.state === 'open' ? 'not_tried' : 'refused' };
   const { state, code, msg, data } = outcome;
   // they are what who applied it was answered, and may name records that rules hide
-  if (domain.access.rules) return { ...own, state, code };
+  if (!readsAll(me, domain)) return { ...own, state, code };
   return { ...own, state, code, msg, ...(data !== undefined && { data: data as object }) };
 }
 

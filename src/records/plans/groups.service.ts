@@ -3,6 +3,7 @@ import { type Caller, signedIn } from '../../access/access.js';
 import { overrideOf } from '../../changes/gate/closed.js';
 import { told } from '../../changes/gate/guards.js';
 import { RecordChangesRepository } from '../../changes/history/record-changes.repository.js';
+import { readsAll } from '../../changes/history/who.js';
 import type { Plan } from '../../changes/plans/plan.entity.js';
 import { type Draft, PlanBuilder, type Wish } from '../../changes/plans/plan-builder.service.js';
 import type { LeftOut, PlanGroup } from '../../changes/plans/plan-group.entity.js';
@@ -104,9 +105,9 @@ export class PlanGroups {
     for (const one of group.failed) {
       const domain = await this.readable(me, one.domain_id);
       // words may name records that rules hide
-      if (domain) failed.push(domain.access.rules ? { ...one, msg: '' } : one);
+      if (domain) failed.push(readsAll(me, domain) ? one : { ...one, msg: '' });
     }
-    const domains = isApplied(group) ? await this.outcomes(seen) : null;
+    const domains = isApplied(group) ? await this.outcomes(me, seen) : null;
     return groupView({ ...group, failed }, plans, hidden, domains);
   }
 
@@ -153,7 +154,7 @@ export class PlanGroups {
     if (!(await this.db.transaction((manager) => this.groups.begin(group.id, applier, manager))))
       throw await this.ended(group.id);
     await this.runs.start(group.id, userId, waitMs);
-    const domains = await this.outcomes((await this.seen(me, group)).seen);
+    const domains = await this.outcomes(me, (await this.seen(me, group)).seen);
     return { domains, counts: countsOf(domains) };
   }
 
@@ -221,13 +222,13 @@ export class PlanGroups {
     return domain && this.policy.judgeDomain(signedIn(me), id, domain, 'read').allowed ? domain : null;
   }
 
-  private async outcomes(seen: readonly { plan: Plan; domain: OpenDomain }[]) {
+  private async outcomes(me: Caller, seen: readonly { plan: Plan; domain: OpenDomain }[]) {
     const sets = seen.flatMap(({ plan }) => plan.change_set_id ?? []);
     const states = new Map<number, Record<string, number>>();
     for (let i = 0; i < sets.length; i += SOME)
       for (const { change_set_id: set, state, n } of await this.changes.byStateOf(sets.slice(i, i + SOME)))
         states.set(set, { ...states.get(set), [state]: Number(n) });
-    return seen.map(({ plan, domain }) => outcomeOf(domain, plan, states));
+    return seen.map(({ plan, domain }) => outcomeOf(me, domain, plan, states));
   }
 
   private async ended(id: number): Promise<AppError> {

@@ -8,7 +8,7 @@ import { type Edit, itemOf, type Place, Places, upsert } from '../../changes/edi
 import { RecordInput } from '../../changes/edits/record.dto.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, creationOf, patchOf, sameState, stateOf } from '../../changes/history/states.js';
-import { mayRead } from '../../changes/history/who.js';
+import { mayRead, readsAll } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
 import { rdataOf } from '../../dns/record.js';
@@ -179,16 +179,21 @@ export class PlanTargets {
     const now = new Map(rows.map((row) => [row.id, row]));
     const edits: Edit[] = [];
     const warnings: string[] = [];
+    let seen = 0;
     for (const { record_id, ...states } of steps) {
       if (due()) await turn();
       const before = stateOf(states.state_before, states.value_before);
       const after = stateOf(states.state_after, states.value_after);
       const shown = (after ?? before) as ChangedState;
-      if (!scope(shown) || !isMeant(before) || !isMeant(after)) continue;
+      if (!isMeant(before) || !isMeant(after)) continue;
+      seen++;
+      if (!scope(shown)) continue;
       const isStanding = sameState(now.get(record_id) ?? null, after);
       if (isStanding) edits.push(reversed(record_id, before, after));
       else warnings.push(`${shown.type} ${shown.host} was changed since, and stays as it is`);
     }
+    // one of which the caller may read nothing is like one that does not exist
+    if (!seen) throw errors.notFound('change_set');
     return { edits: deletionsFirst(edits), warnings, unchanged: 0, together: true };
   }
 }
@@ -201,7 +206,7 @@ function reversed(id: number, before: ChangedState | null, after: ChangedState |
 }
 
 /** What a plan of a caller may know of; a token with rules is shown nothing else, not by what it makes of it either. */
-const seenBy = (me: Caller, domain: OpenDomain) => (domain.access.rules ? mayRead(me, domain) : () => true);
+const seenBy = (me: Caller, domain: OpenDomain) => (readsAll(me, domain) ? () => true : mayRead(me, domain));
 
 const butFor = (ttl: boolean): string => (ttl ? ' but for the TTL' : '');
 

@@ -1,5 +1,6 @@
 import { type Caller, signedIn } from '../../access/access.js';
 import { told, type Way } from '../../changes/gate/guards.js';
+import { readsAll } from '../../changes/history/who.js';
 import type { Plan, PlanState } from '../../changes/plans/plan.entity.js';
 import { type Draft, judged } from '../../changes/plans/plan-builder.service.js';
 import { type NewPlan, type StoredPlanChange, UNDECIDED } from '../../changes/plans/plans.repository.js';
@@ -19,16 +20,17 @@ export const stateNow = ({ state, expires_at }: Pick<Plan, 'state' | 'expires_at
   ALIVE.has(state) && Date.parse(expires_at) <= timeMs() ? 'expired' : state;
 
 /** Of a plan all but its changes, as somebody may see it. */
-export function headOf({ id: domain_id, access }: OpenDomain, plan: NewPlan) {
+export function headOf(me: Caller, domain: OpenDomain, plan: NewPlan) {
+  const hides = !readsAll(me, domain);
   const { door, door_key, group_id, created_at, expires_at, decided_at, change_set_id, decider } = plan;
   const { user_id, username, token_id, token_name } = plan;
   const created_by = { user_id, username, token_id, token_name };
   const decided_by = decider === null ? null : { user_id: plan.decider_id, username: decider };
   // words may name records that rules hide
-  const comment = access.rules && ownWords(door) ? '' : plan.comment;
-  const decision = access.rules && plan.decision ? '' : plan.decision;
+  const comment = hides && ownWords(door) ? '' : plan.comment;
+  const decision = hides && plan.decision ? '' : plan.decision;
   const at = { created_at, expires_at, created_by, decided_by, decided_at, decision };
-  return { domain_id, group_id, state: stateNow(plan), door, door_key, comment, ...at, change_set_id };
+  return { domain_id: domain.id, group_id, state: stateNow(plan), door, door_key, comment, ...at, change_set_id };
 }
 
 /** What is stored of a plan that was worked out. */
@@ -86,11 +88,11 @@ export function planView(
     });
   }
   return {
-    ...{ id: plan.id, domain: shownName(domain), ...headOf(domain, plan), summary },
+    ...{ id: plan.id, domain: shownName(domain), ...headOf(me, domain, plan), summary },
     // it is over records that rules may hide, too, and could be guessed
-    base: domain.access.rules ? '' : plan.base,
+    base: readsAll(me, domain) ? plan.base : '',
     ...{ changes: views, hidden: changes.length - views.length, guards: told(seen, changeRulesOf(domain), way) },
-    warnings: warningsFor(domain, plan.warnings),
+    warnings: warningsFor(me, domain, plan.warnings),
   };
 }
 
@@ -100,10 +102,10 @@ export const LINE = 'Line';
 /** A warning that names nothing. */
 export const IGNORED = 'Records that the domain ignores (drift.ignore) are left as they are';
 
-/** Warnings name records, of which a token with rules may read just some. */
-function warningsFor({ access }: OpenDomain, warnings: string): string[] {
+/** Warnings name records, of which a token may read just some. */
+function warningsFor(me: Caller, domain: OpenDomain, warnings: string): string[] {
   if (!warnings) return [];
   const all = warnings.split('\n');
-  if (!access.rules || all.every((words) => words === IGNORED || words.startsWith(`${LINE} `))) return all;
+  if (readsAll(me, domain) || all.every((words) => words === IGNORED || words.startsWith(`${LINE} `))) return all;
   return ['Some records were changed since, and stay as they are'];
 }

@@ -52,10 +52,11 @@ export class DomainPlansController {
   @Access({ domain: 'read', scope: 'records:read' })
   async list(
     @OnDomain() domain: OpenDomain,
+    @Me() me: Caller,
     @Query() query: PlanQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PlanList> {
-    const { total, list, page, limit } = await this.plans.list(domain, query);
+    const { total, list, page, limit } = await this.plans.list(me, domain, query);
     pageHeaders(response, total, { page, limit });
     return { total, list };
   }

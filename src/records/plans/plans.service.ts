@@ -101,10 +101,10 @@ export class PlansService implements OnModuleInit {
     return planView(me, domain, { ...plan, id }, numbered(draft));
   }
 
-  async list(domain: OpenDomain, query: PlanQuery): Promise<PlanList & { page: number; limit: number }> {
+  async list(me: Caller, domain: OpenDomain, query: PlanQuery): Promise<PlanList & { page: number; limit: number }> {
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
     const { rows, total } = await this.plans.page(domain.id, query.state, now(), limit, (page - 1) * limit);
-    const list = rows.map((plan) => ({ id: plan.id, ...headOf(domain, plan) }));
+    const list = rows.map((plan) => ({ id: plan.id, ...headOf(me, domain, plan) }));
     return { total, list, page, limit };
   }
 
