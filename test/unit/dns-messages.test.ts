@@ -313,10 +313,16 @@ describe('the prerequisites of an update', () => {
       const first = addresses.map((value, i) => record(hostOf(i), 'AAAA', value, { ttl: 0 }));
       const message = encode(1, OPCODE.UPDATE, { name: ZONE, type: TYPE.SOA }, [first, []]);
       looks = 0;
-      assert.deepEqual(await editsOf(place, domain, await readUpdate(decode(message, TRANSFER), ZONE), there, () => true), []);
+      assert.deepEqual(
+        await editsOf(place, domain, await readUpdate(decode(message, TRANSFER), ZONE), there, () => true),
+        [],
+      );
       assert.ok(looks < 40 * most, `${looks} looks`);
       const other = await readUpdate(decode(message, TRANSFER), ZONE);
-      await assert.rejects(editsOf(place, domain, other, there.slice(1), () => true), { rcode: RCODE.NXRRSET });
+      await assert.rejects(
+        editsOf(place, domain, other, there.slice(1), () => true),
+        { rcode: RCODE.NXRRSET },
+      );
     }
   });
 });
