@@ -83,16 +83,16 @@ const COSTS: [what: string, statements: number, transactions: number, calls: num
   // the question whether something waits to be linked, the page, the numbers of the first and the last entry
   ['audit page', 5, 0, 0, paged(() => '/api/audit/logs?', 'admin')],
   ['login', 15, 2, 0, ({ server }) => server.call('POST', '/api/auth/login', ADA)],
-  // what is there, and the write
-  ['record create', 23, 2, 2, ({ token, records }, turn) => token.post(records, record(`new-${turn}`))],
+  // what is there, the rules of the zone in the trash, and the write
+  ['record create', 24, 2, 2, ({ token, records }, turn) => token.post(records, record(`new-${turn}`))],
   [
     'record update',
-    20,
+    21,
     2,
     2,
     ({ token, records, ids }, turn) => token.put(`${records}/${ids[0]}`, { value: `192.0.2.${turn}` }),
   ],
-  ['record delete', 22, 2, 2, ({ token, records, ids }) => token.delete(`${records}/${ids.pop()}`)],
+  ['record delete', 23, 2, 2, ({ token, records, ids }) => token.delete(`${records}/${ids.pop()}`)],
   // the zone is read at the provider before: one statement more for each hundred of its records
   [
     'plan',
@@ -104,7 +104,7 @@ const COSTS: [what: string, statements: number, transactions: number, calls: num
   // one statement more for each hundred changes that are stored, and two for the ids of the new records
   [
     'batch of 100',
-    25,
+    26,
     2,
     2,
     ({ token, records }, turn) =>

