@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from './chromium.js';
 import { ADMIN } from './server.js';
+import { HANGS_MS } from './until.js';
 import { until } from './world.js';
 
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
@@ -101,6 +102,7 @@ export class ConsoleBrowser {
 
   private async newPage(language: 'en' | 'zh'): Promise<Visit> {
     const context = await this.browser.newContext({ locale: language === 'zh' ? 'zh-CN' : 'en-GB' });
+    context.setDefaultTimeout(HANGS_MS);
     if (!this.loadsAhead) await context.addInitScript(NO_MORE_THAN_OPENED);
     const page = await context.newPage();
     const complaints: string[] = [];

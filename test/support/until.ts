@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** ms between two looks */
 const LOOK_MS = 25;
 /** ms after which a condition is taken to never become true; it only catches a hang */
-const HANGS_MS = 120_000;
+export const HANGS_MS = 120_000;
 
 /** Waits for a condition. @throws AssertionError when it does not become true at all */
 export async function until(what: string, condition: () => unknown, ms = HANGS_MS): Promise<void> {
