@@ -148,6 +148,7 @@ for (const { kind, skip } of databases('one'))
           'fe80::1',
           'ff02::1',
           '::ffff:127.0.0.1',
+          'fe80::/64',
         ].map((address): [string, number, string] => [`hostname=${HOST}&myip=${address}`, 200, 'badsys']),
         [`hostname=${HOST}&hostname=b.example.com`, 200, 'notfqdn'],
         [`hostname=${HOST}&offline=YES`, 200, '!donator'],

@@ -9,7 +9,7 @@ export interface Addresses {
   prefix?: [ipaddr.IPv6, number];
 }
 
-/** Ranges of which no address is the address of a host to others. */
+/** Ranges of addresses at which others cannot reach a host. */
 const NO_HOST: ReadonlySet<string> = new Set(['unspecified', 'loopback', 'linkLocal', 'multicast', 'broadcast']);
 
 /**
@@ -24,17 +24,23 @@ export function addressesOf(given: readonly (string | undefined)[], peer: string
   return found;
 }
 
+function assertReachable(address: ipaddr.IPv4 | ipaddr.IPv6): void {
+  if (NO_HOST.has(address.range()))
+    throw new InvalidRecord('myip', 'must not be an address that only this machine or link has');
+}
+
 function take(found: Addresses, text: string): void {
   if (ipaddr.IPv6.isValidCIDR(text)) {
-    found.prefix = ipaddr.IPv6.parseCIDR(text);
+    const prefix = ipaddr.IPv6.parseCIDR(text);
+    assertReachable(prefix[0]);
+    found.prefix = prefix;
     return;
   }
   // others are shorter forms that not everybody reads alike
   const isFour = ipaddr.IPv4.isValidFourPartDecimal(text);
   if (!isFour && !ipaddr.IPv6.isValid(text)) throw new InvalidRecord('myip', 'must be an address');
   const address = ipaddr.process(text);
-  if (NO_HOST.has(address.range()))
-    throw new InvalidRecord('myip', 'must not be an address that only this machine or link has');
+  assertReachable(address);
   if (address instanceof ipaddr.IPv6) found.v6 = address.toRFC5952String();
   else found.v4 = address.toString();
 }
