@@ -17,17 +17,8 @@ import { Leases } from '../platform/database/leases.js';
 import { Events } from '../platform/events/events.js';
 import type { Conditions } from '../platform/http/conditions.js';
 import type { RemoteZone } from '../providers/provider.js';
-import { Approvers } from '../teams/approvers.service.js';
-import { refusal } from './access-rights.js';
 import { rulesOf, wrongRules } from './change-rules/change-rules.dto.js';
-import {
-  type ChangeRules,
-  changeRulesOf,
-  type Drift,
-  loosenedRules,
-  RULE_KEYS,
-  storedRules,
-} from './change-rules/change-rules.js';
+import { type ChangeRules, changeRulesOf, type Drift, storedRules } from './change-rules/change-rules.js';
 import { assertSeen, type DomainDetail, type DomainInput, type DomainPatch } from './domain.dto.js';
 import type { Domain } from './domain.entity.js';
 import { DomainPolicy, type OpenDomain } from './domain-policy.js';
@@ -66,7 +57,6 @@ export class DomainChanges {
     private readonly added: NewDomains,
     private readonly shared: SharedZonesRepository,
     private readonly views: DomainsService,
-    private readonly approvers: Approvers,
     private readonly policy: DomainPolicy,
     private readonly accounts: AccountsService,
     private readonly blockers: DeletionBlockers,
@@ -186,7 +176,7 @@ export class DomainChanges {
     const after = { ...before, ...rules };
     const wrong = wrongRules(patch);
     if (wrong.length) throw errors.validation(wrong);
-    await this.assertMayRule(signedIn(caller), domain, before, after);
+    await this.views.assertMayChangeRules(signedIn(caller), domain, before, after);
     if (patch.remark !== undefined) after.remark = patch.remark ?? '';
     if (patch.watch_certificates && !before.watch_certificates) assertPublic(domain);
     if (patch.watch_certificates !== undefined) after.watch_certificates = patch.watch_certificates;
@@ -230,33 +220,6 @@ export class DomainChanges {
     if (Object.keys(rules).length) await this.events.emit('domain.rules.changed', domain.id);
     // the date of the registry is restored at once
     if (moved && !source && !domain.apart) await this.events.emit('domain.expiry.automatic', domain.name);
-  }
-
-  /**
-   * That the caller may change the rules of a domain: its owner or an administrator, in a session. While changes wait
-   * for an approval, only one of those who approve may loosen a rule; a super administrator is the way out when nobody
-   * is left who could.
-   * @throws AppError 403001 for rules changed by a caller who may not; 400001 for approvers that do not exist
-   */
-  private async assertMayRule(
-    me: Principal,
-    domain: OpenDomain,
-    before: ChangeRules,
-    after: ChangeRules,
-  ): Promise<void> {
-    if (RULE_KEYS.every((key) => same(before[key], after[key]))) return;
-    if (me.token) throw errors.forbidden('rules_not_for_tokens', {}, { required: 'login' });
-    const verdict = this.policy.judgeDomain(me, domain.id, domain, 'own');
-    if (!verdict.allowed) throw refusal(verdict, `domain:${domain.id}:own`);
-    if (!same(before.approval, after.approval)) await this.approvers.assertThere(me, after.approval);
-    const loosened = before.approval.for === 'none' ? [] : loosenedRules(before, after);
-    const approves = me.role >= Role.Super || !loosened.length || (await this.approvers.isOne(me, before.approval));
-    if (!approves)
-      throw errors.forbidden(
-        'loosening_needs_approver',
-        { rules: loosened.join(', ') },
-        { required: `domain:${domain.id}:approve` },
-      );
   }
 
   /** What was just written, for who may write it. */

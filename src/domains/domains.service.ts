@@ -4,10 +4,18 @@ import { hasScope, type Principal, Role } from '../access/access.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { toUnicode } from '../dns/names.js';
 import { errors } from '../platform/common/errors.js';
+import { same } from '../platform/common/read-only.js';
 import { capabilitiesView } from '../providers/capabilities-view.js';
 import { Approvers } from '../teams/approvers.service.js';
-import { type DomainAccess, READ, WRITE } from './access-rights.js';
-import { bindsZone, changeRulesOf, storedRules } from './change-rules/change-rules.js';
+import { type DomainAccess, READ, refusal, WRITE } from './access-rights.js';
+import {
+  bindsZone,
+  type ChangeRules,
+  changeRulesOf,
+  loosenedRules,
+  RULE_KEYS,
+  storedRules,
+} from './change-rules/change-rules.js';
 import type { DomainDetail, DomainQuery, DomainView } from './domain.dto.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
@@ -54,14 +62,14 @@ export class DomainsService {
     private readonly approvers: Approvers,
   ) {}
 
-  /** The domain with what all domains of its zone demand of changes together. */
+  /** The domain with the strictest rules of all domains of its zone. */
   async withZoneRules<T extends DomainRow>(domain: T): Promise<T> {
     return { ...domain, change_rules: storedRules((await this.shared.of(domain.id)).rules) };
   }
 
   /**
-   * That the caller may take a zone away from the rules of these domains, by deleting one of them, or by adding the
-   * same zone or one below: who may lift the rules may.
+   * Asserts that the caller may evade the rules of these domains, by deleting one of them or by adding the same zone or
+   * one below it. This needs the right to lift the rules.
    * @throws AppError 403001
    */
   async assertMayUnbind(me: Principal, domains: readonly RuledDomain[]): Promise<void> {
@@ -76,6 +84,28 @@ export class DomainsService {
       if (!lifts)
         throw errors.forbidden('zone_bound', { name: domain.name }, { required: `domain:${domain.id}:approve` });
     }
+  }
+
+  /**
+   * Asserts that the caller may change the rules of a domain: its owner or an administrator, in a session. While an
+   * approval is required, only an approver may loosen a rule; if no approver is left, a super administrator may.
+   * @throws AppError 403001 for rules changed by a caller who may not; 400001 for approvers that do not exist
+   */
+  async assertMayChangeRules(
+    me: Principal,
+    domain: OpenDomain,
+    before: ChangeRules,
+    after: ChangeRules,
+  ): Promise<void> {
+    if (RULE_KEYS.every((key) => same(before[key], after[key]))) return;
+    if (me.token) throw errors.forbidden('rules_not_for_tokens', {}, { required: 'login' });
+    const verdict = this.policy.judgeDomain(me, domain.id, domain, 'own');
+    if (!verdict.allowed) throw refusal(verdict, `domain:${domain.id}:own`);
+    if (!same(before.approval, after.approval)) await this.approvers.assertThere(me, after.approval);
+    const loosened = before.approval.for === 'none' ? [] : loosenedRules(before, after);
+    if (!loosened.length || me.role >= Role.Super || (await this.approvers.isOne(me, before.approval))) return;
+    const required = `domain:${domain.id}:approve`;
+    throw errors.forbidden('loosening_needs_approver', { rules: loosened.join(', ') }, { required });
   }
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */

@@ -45,22 +45,25 @@ export function judgeToken(row: TokenRow, ip: string): Verdict {
 
 /**
  * The principal of a token: its creator, within the token's limits.
- * @param at scope of the integration that is used; null: the API
+ * @param at scope of the integration in use; null: the API
  */
-export const tokenPrincipal = (row: TokenRow, at: Scope | null = null): Principal => ({
-  kind: 'token',
-  userId: row.user_id,
-  username: row.username,
-  language: row.language,
-  role: Math.min(row.max_role, row.role),
-  sessionId: null,
-  lacksSecondFactor: false,
-  ratePerMinute: securityFrom(row.security, row.role).rate_limits.token,
-  token: {
-    id: row.id,
-    name: row.name,
-    allowedDomains: row.narrowed ? JSON.parse(row.allowed_domains) : null,
-    allowedServices: JSON.parse(row.allowed_services),
-    rules: rulesWithinScopes(row.rules ? rulesFrom(row.rules) : null, JSON.parse(row.allowed_services), at),
-  },
-});
+export function tokenPrincipal(row: TokenRow, at: Scope | null = null): Principal {
+  const allowedServices: string[] = JSON.parse(row.allowed_services);
+  return {
+    kind: 'token',
+    userId: row.user_id,
+    username: row.username,
+    language: row.language,
+    role: Math.min(row.max_role, row.role),
+    sessionId: null,
+    lacksSecondFactor: false,
+    ratePerMinute: securityFrom(row.security, row.role).rate_limits.token,
+    token: {
+      id: row.id,
+      name: row.name,
+      allowedDomains: row.narrowed ? JSON.parse(row.allowed_domains) : null,
+      allowedServices,
+      rules: rulesWithinScopes(row.rules ? rulesFrom(row.rules) : null, allowedServices, at),
+    },
+  };
+}
