@@ -1,12 +1,12 @@
-// Builds what is not built, or was built of other sources: the service, the console, and if asked to, the clients.
-// Changes the current folder to the root of the repository.
+// Builds what is missing or was built from other sources: the service, the console, and on request the clients. Changes
+// the current folder to the root of the repository.
 //   node scripts/build-when-needed.mjs [clients]
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Parts of the build: `stamp` holds what the part was built of, and `result` is one of the files that it makes. */
+/** Parts of the build: `stamp` stores the state of the sources, and `result` is one of the files that are built. */
 const PARTS = [
   {
     name: 'the service',
@@ -44,7 +44,7 @@ if (process.argv.includes('clients'))
     ],
   });
 
-/** Files that a build makes among the sources. */
+/** Files that a build generates among the sources. */
 const GENERATED = /(^|\/)(route-tree\.gen|schema\.d)\.ts$/;
 
 const filesIn = (path) =>
@@ -54,7 +54,7 @@ const filesIn = (path) =>
         .map((entry) => `${entry.parentPath}/${entry.name}`)
     : [path];
 
-/** A hash over the names, sizes and times of the sources; undefined where there are none, as in an image. */
+/** A hash over the names, sizes and times of the sources; undefined if there are none, as in an image. */
 function stateOf({ sources }) {
   if (!existsSync(sources[0])) return;
   const lines = sources
@@ -89,7 +89,7 @@ function run(script) {
 }
 
 process.chdir(dirname(import.meta.dirname));
-// what is changed during its build is built the next time
+// read before the build, so that a change during the build leads to another one
 const states = new Map(PARTS.map((part) => [part, stateOf(part)]));
 const old = PARTS.filter((part) => states.get(part) && !isBuilt(part, states.get(part)));
 for (const [i, part] of old.entries()) {

@@ -30,7 +30,7 @@ const CACHE = path.join(__dirname, `bundle-${CHECKSUM}-${process.version}-${proc
 const HASH_BYTES = 32;
 const hashOf = (data: Uint8Array): Buffer => crypto.createHash('sha256').update(data).digest();
 
-/** Reads the code cache, which ends with its hash: V8 crashes over a damaged one. Undefined if there is no whole one. */
+/** Reads the code cache, which ends with its hash, because V8 crashes on a damaged one. Undefined: missing or damaged. */
 function readCache(): Buffer | undefined {
   try {
     const stored = fs.readFileSync(CACHE);
@@ -41,7 +41,7 @@ function readCache(): Buffer | undefined {
   }
 }
 
-/** Writes a file so that it is there as a whole or not at all, also after a power failure. */
+/** Replaces a file completely or not at all, also at a power failure. @param part name of the unfinished file */
 function writeWhole(file: string, part: string, chunks: Buffer[]): void {
   const handle = fs.openSync(part, 'w');
   try {
@@ -119,7 +119,7 @@ function isSupported(version: string): boolean {
   return major > 24 || minor >= (OLDEST_MINORS[major] ?? Number.POSITIVE_INFINITY);
 }
 
-/** Ends the process over how it was called. */
+/** Prints a message and ends the process with 2. */
 function refuse(words: string): never {
   process.stderr.write(`${words}\n`);
   process.exit(2);

@@ -1,19 +1,19 @@
 import { judgeByRules } from '../tokens/rules/compiled-rules.js';
 import { ACTIONS, type Action, type RecordState, type TokenRule } from '../tokens/rules/token-rules.js';
 
-/** What a scope stands for. */
+/** A scope of tokens. */
 interface ScopeMeaning {
   meaning: string;
   /**
-   * The rules that the scope implies for records, on every route and at every integration. A record is in reach of a
-   * token when a rule of one of its scopes allows the action; rules of the token itself only narrow that.
+   * Rules that the scope implies, on every route and at every integration: they allow actions on records. The rules of
+   * the token itself can only narrow them.
    */
   rules: readonly TokenRule[];
-  /** The rules apply only at the integration of the scope: something else there limits what is written. */
-  onlyThere?: true;
+  /** The rules apply only at the integration of the scope. */
+  onlyAtIntegration?: true;
 }
 
-/** Everything that can be done with every record. */
+/** Every action on every record. */
 const ALL: readonly TokenRule[] = [{ effect: 'allow', actions: [...ACTIONS] }];
 const WRITE: readonly TokenRule[] = [{ effect: 'allow', actions: ['create', 'update', 'delete'] }];
 
@@ -50,7 +50,7 @@ const TABLE = {
   powerdns: { meaning: 'Serve clients of the PowerDNS API', rules: ALL },
   rfc2136: { meaning: 'Serve dynamic updates (RFC 2136) and zone transfers', rules: ALL },
   // each hook writes the one record set that its owner chose
-  webhook: { meaning: 'Set records by inbound webhooks', rules: WRITE, onlyThere: true },
+  webhook: { meaning: 'Set records by inbound webhooks', rules: WRITE, onlyAtIntegration: true },
 } satisfies Record<string, ScopeMeaning>;
 
 export type Scope = keyof typeof TABLE;
@@ -61,20 +61,23 @@ const actionsOf = ({ actions }: TokenRule): readonly Action[] => actions ?? ACTI
 const writes = (rule: TokenRule): boolean => actionsOf(rule).some((action) => action !== 'read');
 const isWhole = ({ hosts, types }: TokenRule): boolean => !hosts && !types;
 
-/** The rules that scopes imply together. @param at scope of the integration that is used; null: the API */
+/** The rules that scopes imply together. @param at scope of the integration in use; null: the API */
 function impliedRules(services: readonly string[], at: Scope | null): TokenRule[] {
-  const names = SCOPES.filter((name) => services.includes(name) && (!SCOPE_TABLE[name].onlyThere || name === at));
+  const names = SCOPES.filter(
+    (name) => services.includes(name) && (!SCOPE_TABLE[name].onlyAtIntegration || name === at),
+  );
   return names.flatMap((scope) => SCOPE_TABLE[scope].rules.map((rule) => ({ ...rule, scope })));
 }
 
-/** Lists by the rules of the token and by its scopes, so that each is compiled once. */
+/** Results of `rulesWithinScopes`. Rules are compiled once per list, so the same input must give the same list. */
 const lists = new WeakMap<readonly TokenRule[], Map<string, TokenRule[] | null>>();
 const NO_RULES: readonly TokenRule[] = [];
 
 /**
- * The rules of a token within those that its scopes imply. Scopes that reach every record add none.
+ * Returns the rules of a token with those that its scopes imply, or only its own if its scopes allow writing every
+ * record.
  * @param own rules of the token; null: none
- * @param at as of `impliedRules`
+ * @param at scope of the integration in use; null: the API
  */
 export function rulesWithinScopes(
   own: TokenRule[] | null,
@@ -98,11 +101,11 @@ export function rulesWithinScopes(
   return list;
 }
 
-/** Whether some of these scopes reach every record to read it. */
+/** Whether these scopes allow reading every record. */
 export const scopesReadAll = (services: readonly string[]): boolean =>
   impliedRules(services, null).some((rule) => isWhole(rule) && actionsOf(rule).includes('read'));
 
-/** Whether some of these scopes reach a record with an action; of no state: any record. */
+/** Whether these scopes allow an action on a record; without `state`: on at least one record. */
 export function scopesAllow(services: readonly string[], action: Action, state?: RecordState): boolean {
   const implied = impliedRules(services, null);
   if (!state) return implied.some((rule) => actionsOf(rule).includes(action));

@@ -86,9 +86,9 @@ export class DomainsController {
   }
 
   /**
-   * Changes remark, expiry, whether certificates are watched, which they are not in a private zone (409001), and the
-   * rules for changes of records. Rules are changed by the owner and by administrators in a session; tokens are refused
-   * (403001). While changes need an approval, only those who approve may loosen a rule.
+   * Changes the remark, the expiry, whether certificates are watched (409001 for a private zone), and the rules for
+   * changes of records. Only the owner and administrators change rules, and only in a session; tokens get 403001. While
+   * an approval is required, only approvers may loosen a rule.
    */
   @Put(':domain_id')
   @Access({ domain: 'write' })

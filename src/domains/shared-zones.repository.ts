@@ -7,13 +7,14 @@ import { shownName } from './zone-identity.js';
 /** Domains of one zone: the same server's, with the provider's one id of it, each in an account of its own. */
 const SHARED = `JOIN domains z ON z.remote_id = d.remote_id JOIN dns_accounts y ON y.id = z.account_id
   WHERE (z.id = d.id OR y.server_key = a.server_key)`;
+
 /** A zone at a provider: its server, and the provider's id of it there. */
 export interface Zone {
   server: string;
   remoteId: string;
 }
 
-/** Who has a domain, and what it demands of changes. */
+/** The owner and the rules of a domain. */
 export type RuledDomain = Pick<Domain, 'id' | 'name' | 'owner_id' | 'change_rules'>;
 
 /** names of a list */
@@ -46,8 +47,8 @@ export class SharedZonesRepository {
     > & { unfinished: boolean | number; server_key: string | null })[]
   > {
     return this.db.rows(
-      `SELECT z.id, z.name, z.account_id, z.remote_id, z.revision, z.synced_at, z.stale_revision, z.records_count, z.change_rules,
-        a.server_key,
+      `SELECT z.id, z.name, z.account_id, z.remote_id, z.revision, z.synced_at, z.stale_revision, z.records_count,
+        z.change_rules, a.server_key,
         EXISTS (SELECT 1 FROM change_sets c WHERE c.domain_id = z.id AND c.state <> 'done') AS unfinished
         FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED} AND d.id = ? ORDER BY z.id`,
       [domainId],
@@ -55,7 +56,7 @@ export class SharedZonesRepository {
     );
   }
 
-  /** The domains of this name in the trash whose zone this is, in any account of its server. */
+  /** Domains in the trash that are this zone, in any account of its server. */
   async trashed(name: string, zone: Zone, manager?: EntityManager): Promise<RuledDomain[]> {
     const rows = await this.db.rows<Pick<Domain, 'id' | 'name' | 'owner_id'> & { content: string }>(
       `SELECT t.id, t.name, t.owner_id, t.content FROM trashed_domains t JOIN dns_accounts y ON y.id = t.account_id

@@ -19,7 +19,7 @@ export interface SharedZone {
   stale: boolean;
   /** a change of the zone is on its way, or in doubt */
   unfinished: boolean;
-  /** what all domains of the zone demand of changes, those in the trash, too */
+  /** the strictest rules of all domains of the zone, including those in the trash */
   rules: ChangeRules;
   /** how many records this domain has */
   records: number;

@@ -20,10 +20,10 @@ export function isHookUrl(value: unknown): boolean {
 /** what would end the attribute of a page or style sheet that an address is written into */
 const ENDS_ADDRESS = /["'`()[\]<>{}\s\\\p{C}]/u;
 
-/** Without characters that would end a source in a content security policy, such as `;` */
+/** A host without characters that end a source in a content security policy, such as `;`. */
 const PLAIN_HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
-/** An https URL with a plain host, in its serialized form; null if the value is none. */
+/** The serialized form of an https URL with a plain host; null for other values. */
 export function pictureUrl(value: unknown): string | null {
   if (typeof value !== 'string' || !/^https:/i.test(value) || ENDS_ADDRESS.test(value) || !isHookUrl(value))
     return null;

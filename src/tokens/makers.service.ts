@@ -41,8 +41,8 @@ export class Makers {
   ) {}
 
   /**
-   * The principal of a maker; or why there is none any more.
-   * @param at scope of the integration that was used; null: the API
+   * The principal of a maker, or the reason why there is none.
+   * @param at scope of the integration in use; null: the API
    */
   async principal({ maker_id, maker_token_id }: Maker, at: Scope | null = null): Promise<Principal | string> {
     if (maker_id === null) return NOBODY;

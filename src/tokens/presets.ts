@@ -6,8 +6,8 @@ import { ACTIONS, type TokenRule } from './rules/token-rules.js';
 import type { PresetInput } from './token.dto.js';
 
 /**
- * The records that a scope implies, at one host, with every action: tokens of other scopes have these rules, too, and
- * their clients write a set as a whole.
+ * The rules of a scope at one host, with every action: tokens of other scopes get them, too, and some of their clients
+ * replace whole record sets.
  */
 const implied = (scope: 'acme' | 'ddns', host: string): TokenRule[] =>
   SCOPE_TABLE[scope].rules.map((rule) => ({ ...rule, hosts: [host], actions: [...ACTIONS] }));

@@ -46,7 +46,7 @@ describe('what is wrong with a request', () => {
     assert.ok('providers' in said(await admin.put('/api/settings/oauth', { providers: [[]] })));
   });
 
-  it('a list of objects refuses whatever is no object, in the body of every operation', async () => {
+  it('lists of objects in the body of every operation reject other elements', async () => {
     const { operations, resolve } = await readDescription(service.server);
     /** Bodies with one wrong element in one of their lists of objects, at any depth. */
     function wrongLists(given: Part | undefined, wrong: unknown): unknown[] {

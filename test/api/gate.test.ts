@@ -410,7 +410,7 @@ for (const { kind, skip } of databases('one'))
       done(await owner.client.put(base, { ttl_floor: 600, approval: { for: 'all', by, own: false } }));
       for (const [key, , loose] of rules.filter(([key]) => key !== 'approval'))
         done(await approver.client.put(base, { [key]: loose }));
-      // nobody else is left who could: the way out
+      // if no approver is left
       done(await admin.put(base, { approval: { for: 'none' } }));
       done(await owner.client.put(base, { guards: {} }));
     });

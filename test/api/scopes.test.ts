@@ -15,7 +15,7 @@ import {
 import { type Answer, type Client, startService } from '../support/server.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
-/** One record of each kind that a scope may reach or not, and another value for it. */
+/** One record of each kind that scopes distinguish. */
 const RECORDS = {
   challenge: { host: '_acme-challenge.www', type: 'TXT', value: 'LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' },
   text: { host: 'note', type: 'TXT', value: 'DHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM' },
@@ -76,7 +76,7 @@ describe('the scopes of a token at every integration', () => {
     const path = `${records()}?host=${host}&type=${type}` as '/api/domains/{domain_id}/records';
     return done(await ground.service.admin.get(path)).list;
   };
-  /** Tries an operation on a record that is there, or is not where it is to be created. */
+  /** Tries an operation on an existing record, or to create one. @returns the answer, or false if it was rejected */
   const happens = async (door: FrontDoor, by: Holder, operation: Operation, item: Item): Promise<string | false> => {
     const other = OTHER[item.type as keyof typeof OTHER];
     const { admin } = ground.service;
@@ -131,7 +131,7 @@ describe('the scopes of a token at every integration', () => {
     });
   }
 
-  it('scopes that reach records elsewhere, or only by a hook, widen nothing at an integration', async () => {
+  it('scopes for other routes, or only for hooks, allow nothing more at an integration', async () => {
     const by = await holder('ddns', 'acme', 'records:read', 'audit:read', 'webhook');
     for (const [kind, expected] of [
       ['text', false],
@@ -142,7 +142,7 @@ describe('the scopes of a token at every integration', () => {
     assert.ok(await happens('certd', by, 'read', RECORDS.text));
   });
 
-  it('is told by explain, with the scope that decides', async () => {
+  it('explain names the scope that decides', async () => {
     const explained = async (scopes: Scope[], action: Operation, { host, type, value }: Item) => {
       const { id } = await holder(...scopes);
       const question = { domain_id: ground.domain, action, host, type, value };
@@ -204,7 +204,7 @@ describe('the scopes of a token at every integration', () => {
           { op: 'upsert', ...GUESS },
           { op: 'delete', id },
         ].map((change) => client.post(`${at()}/records/batch`, { changes: [change] })),
-      // change sets are numbered one after another: that one exists tells nothing of its records
+      // ids of change sets are consecutive, so the existence of one reveals nothing about records
       'POST /domains/:domain_id/changes/:changeSetId/cancel': (client) => [
         client.post(`${at()}/changes/1/cancel` as '/api/domains/{domain_id}/changes/{changeSetId}/cancel'),
       ],
@@ -302,14 +302,14 @@ describe('the scopes of a token at every integration', () => {
         const { calls, guesses = [], speaksOf = () => true } = INTEGRATIONS[door];
         const item = speaksOf(HIDDEN) ? HIDDEN : { ...RECORDS.challenge, host: '_acme-challenge.vault' };
         const hidden = [{ effect: 'allow' }, { effect: 'deny', hosts: [item.host] }];
-        // deleting would be allowed, so that only what may not be read protects the record
+        // the token may delete the record: only the missing right to read protects it
         const unread = [{ effect: 'allow' }, { effect: 'deny', hosts: [item.host], actions: ['read'] }];
         const typed = [{ effect: 'allow' }, { effect: 'deny', hosts: [item.host], types: [item.type] }];
         for (const given of [hidden, unread, typed]) {
           const by = await ruled([FRONT_DOORS[door].scope], given);
           const { admin } = ground.service;
           for (const [operation, call] of [...Object.entries(calls), ...guesses.entries()]) {
-            // who may create what may not be read is told where that very record exists, and replacing creates
+            // a token that may create but not read learns that the same record exists; replacing is creating
             if (given === unread && (operation === 'create' || operation === 'update')) continue;
             const answer = () => call(ground, by, item, OTHER[item.type as keyof typeof OTHER]);
             const absent = await answer().catch((error: Error) => error.message);

@@ -136,7 +136,7 @@ for (const { kind, skip } of KINDS) {
     afterAll(() => service?.stop());
 
     for (const [i, { kind: other, skip: away }] of KINDS.entries()) {
-      // in the gate each kind is restored once, and each is restored into once
+      // the gate restores a backup of each kind into one other kind
       if (!thorough && KINDS[(i + 1) % KINDS.length]?.kind !== kind) continue;
       (away ? it.skip : it)(`come back in ${other}, and the API answers the same`, async () => {
         const place = await emptyPlace(other);

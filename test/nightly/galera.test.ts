@@ -51,7 +51,7 @@ function suite(): void {
   it('now and then are made again as a whole, and nothing is sent twice', async () => {
     let commit = 0;
     commits.refuse = () => ++commit % 3 === 0;
-    // one after another: of many at once, each repetition of one transaction could be the third commit
+    // in sequence: of concurrent writes, each retry of one transaction could be the third commit
     for (let i = 0; i < MANY; i++) {
       const { id } = made(await world.admin.post(world.records, { host: `h${i}`, type: 'A', value: `10.0.0.${i}` }));
       if (i % 2) done(await world.admin.delete(`${world.records}/${id}`));

@@ -39,7 +39,7 @@ describe('the loader of the bundle', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('leaves out a code cache that is damaged or empty, and replaces it', () => {
+  it('ignores a damaged or empty code cache, and replaces it', () => {
     assert.equal(loader('--write-code-cache').end, 0);
     const whole = read();
     assert.deepEqual(createHash('sha256').update(whole.subarray(0, -HASH_BYTES)).digest(), whole.subarray(-HASH_BYTES));
@@ -61,7 +61,7 @@ describe('the loader of the bundle', () => {
     assert.notDeepEqual(read(), before);
   });
 
-  it('starts nothing over a word that it does not know', () => {
+  it('starts nothing for an unknown argument', () => {
     for (const word of ['--help', 'amdin', '--write-code-cach']) {
       const { end, stderr } = loader(word);
       assert.deepEqual([end, /usage: node dist\/zoneward\.cjs/.test(stderr)], [2, true], word);

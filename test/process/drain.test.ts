@@ -15,7 +15,7 @@ import { made } from '../support/world.js';
 
 const atEnd = atEndOfTest();
 const RESTARTS = thorough ? 20 : 1;
-/** ms after which it hangs: each process drains for seconds */
+/** ms; only catches a hang: each process drains for seconds */
 const HANGS_MS = 180_000 * (1 + RESTARTS);
 /** ms between two requests of a client */
 const DIRECT_MS = 100;

@@ -207,10 +207,10 @@ describeUnless(postgresql?.skip || noRedis)('two replicas on one PostgreSQL and 
     const ip = `2001:db8:${process.pid.toString(16).slice(-4)}:${(Date.now() % 65_536).toString(16)}::1`;
     const attempt = (server: Server) =>
       server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, { 'x-forwarded-for': ip });
-    // a replica counts for itself while a slow machine keeps Redis from answering, so some more may be let in
+    // a replica counts by itself while Redis is slow to answer, so it may accept some more
     let attempts = 0;
     for (const server of [service.server, second])
-      await until('a replica has had enough', async () => {
+      await until('a replica rejects the address', async () => {
         attempts++;
         const answer = await attempt(server);
         return answer.status === 429 && Number(answer.headers.get('retry-after')) > 0;

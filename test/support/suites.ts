@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 
 const { commandFor } = require('../tiers.cjs') as { commandFor(file: string): string };
 
-/** In the nightly run: a suite tries every variant, of which the gate tries a part. */
+/** Whether suites try every variant, in the nightly run; the gate tries a part of them. */
 export const thorough = process.env.TEST_THOROUGH === 'yes';
 
 type Reason = string | false | undefined;

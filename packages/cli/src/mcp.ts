@@ -46,7 +46,7 @@ function answer(data: unknown, isError = false): Content {
   return answerOf(text.length <= MOST.answer ? text : JSON.stringify({ data: null, too_long }), isError);
 }
 
-/** A plan, which is then one of `shown` if the answer has all of its changes; or that it is too long. */
+/** Answers with a plan, and adds it to `shown` if the answer has all of its changes; or says that it is too long. */
 function planAnswer(plan: Schemas['PlanView'], shown: Set<number>): Content {
   const text = JSON.stringify({ data: { ...plan, digest: digestOf(plan) } });
   if (text.length > MOST.answer) {

@@ -121,8 +121,8 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
   }
 
   /**
-   * The principal of a token that something else stands for, which is used; null when it is invalid.
-   * @param at scope of the integration that is used
+   * The principal of a token that was proved by a key or a hook, which counts as its use; null if the token is invalid.
+   * @param at scope of the integration in use
    */
   async ofId(id: number, ip: string, at: Scope): Promise<Principal | null> {
     const row = await this.tokens.withCreator(id);

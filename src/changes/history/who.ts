@@ -35,11 +35,11 @@ export function actorOf(set: Who): Actor {
   };
 }
 
-/** Whether the scopes of a request let it read records at all, or one: a token may be limited to writing them. */
+/** Whether the scopes of a request allow reading a record; without `row`: reading any. Some tokens may only write. */
 export const readsRecords = (actor: Actor, row?: RecordState): boolean =>
   actor === 'system' || !actor.principal?.token || scopesAllow(actor.principal.token.allowedServices, 'read', row);
 
-/** Whether a request may see every record of a domain; else `mayRead` decides record by record. */
+/** Whether a request may see every record of a domain. If not, `mayRead` decides for each record. */
 export const readsAll = (actor: Actor, { access }: OpenDomain): boolean =>
   !access.rules &&
   (actor === 'system' || !actor.principal?.token || scopesReadAll(actor.principal.token.allowedServices));

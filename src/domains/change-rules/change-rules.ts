@@ -72,12 +72,12 @@ const NONE: ChangeRules = {
   drift: { mode: 'adopt', ignore: [] },
 };
 
-/** The names of all rules; only the owner of a domain and administrators change them, and only in a session. */
+/** All rules. Only the owner of a domain and administrators change them, and only in a session. */
 export const RULE_KEYS = Object.keys(NONE) as readonly (keyof ChangeRules)[];
 
 const DEMANDS: Readonly<Record<Approval['for'], number>> = { none: 0, guarded: 1, all: 2 };
 
-/** Whether a change of one rule certainly demands no less of changes than before. */
+/** Whether a rule is certainly at least as strict after a change as before. */
 const TIGHTENS: { [K in keyof ChangeRules]: (before: ChangeRules[K], after: ChangeRules[K]) => boolean } = {
   guards: (before, after) =>
     [...new Set([...Object.keys(before), ...Object.keys(after)] as GuardKey[])].every(
@@ -92,17 +92,20 @@ const TIGHTENS: { [K in keyof ChangeRules]: (before: ChangeRules[K], after: Chan
   drift: ({ mode }) => mode === 'adopt',
 };
 
-/** The rules that demand less afterwards, or perhaps do. */
+/** The changed rules that may be less strict than before. */
 export const loosenedRules = (before: ChangeRules, after: ChangeRules): (keyof ChangeRules)[] => {
   const isLoosened = <K extends keyof ChangeRules>(key: K) =>
     !sameJson(before[key], after[key]) && !TIGHTENS[key](before[key], after[key]);
   return RULE_KEYS.filter(isLoosened);
 };
 
-/** Modes of guards, the strictest last; one that is not set has a mode of every domain, which no domain goes below. */
+/**
+ * Modes of a guard, the strictest last. Without a mode a guard has its default, which a weaker mode of another domain
+ * of the zone must not lower.
+ */
 const MODES = ['off', 'warn', undefined, 'force'] as const satisfies readonly (GuardMode | undefined)[];
 
-/** What several domains of one zone demand together. @param own rules of the domain itself @param time ms */
+/** The strictest rules of all domains of a zone. @param own rules of the domain itself @param time ms */
 export function strictestRules(own: ChangeRules, others: readonly ChangeRules[], time: number): ChangeRules {
   if (!others.length) return own;
   const all = [own, ...others];
@@ -130,7 +133,7 @@ export function strictestRules(own: ChangeRules, others: readonly ChangeRules[],
   };
 }
 
-/** Whether changes of a domain's records may have to wait, so that the zone may not be taken away from its rules. */
+/** Whether rules can make changes wait, so that adding or deleting a domain of the zone must not evade them. */
 export const bindsZone = ({ approval, freeze, windows }: ChangeRules): boolean =>
   approval.for !== 'none' || freeze !== null || windows.length > 0;
 

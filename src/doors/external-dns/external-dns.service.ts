@@ -27,7 +27,7 @@ const LINE = 'default';
 interface SetWish {
   host: string;
   type: string;
-  /** by its target as `targetOf` has it; null: it cannot be read */
+  /** records by target, in the form of `targetOf`; null: the target is invalid */
   gone: Map<string, DnsRecord | null>;
   made: NewRecord[];
 }
@@ -244,7 +244,7 @@ function readTargets(words: Words, host: string, endpoint: Endpoint & { path?: s
   });
 }
 
-/** A target as `targetOf` has it, and its record; what cannot be read stays, since a provider may hold it so. */
+/** A target in the form of `targetOf`, and its record. An invalid target is kept: a provider may hold it like that. */
 function formOf(words: Words, { host, type }: SetWish, value: string): [string, DnsRecord | null] {
   try {
     const { record } = creation(words, { host, type, value });
@@ -293,16 +293,12 @@ function editsOfSet(
   isSeen: (row: StoredRecord) => boolean,
   { host, type, gone, made }: SetWish,
 ) {
-  const isWanted = (row: StoredRecord) => made.some(({ record }) => sameRecord(record, row));
-  // a record that may not be read is like one that is not there: nothing tells whether a guess was right
+  const isWanted = (row: DnsRecord) => made.some(({ record }) => sameRecord(record, row));
+  // a record that may not be read counts as absent, so that no answer confirms a guess
   const going = rows.filter((row) => isSeen(row) && !isWanted(row) && gone.has(targetOf(row)));
-  for (const [target, state] of gone)
-    if (
-      state &&
-      !going.some((row) => targetOf(row) === target) &&
-      !made.some(({ record }) => sameRecord(record, state))
-    )
-      assertMay(domain.access, domain.id, 'delete', state);
+  const found = new Set(going.map(targetOf));
+  for (const [target, record] of gone)
+    if (record && !found.has(target) && !isWanted(record)) assertMay(domain.access, domain.id, 'delete', record);
   const others = rows.filter((row) => !isWanted(row) && !going.includes(row));
   const seen = others.filter(isSeen);
   // values that the client did not name: TXT records of others stay beside its own

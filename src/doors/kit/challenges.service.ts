@@ -29,7 +29,7 @@ export class Challenges {
     await this.change(me, place, text, (rows, record, made) => {
       const others = rows.filter(({ value }) => value !== record.value && CHALLENGE.test(value));
       const old = others.toSorted((a, b) => b.id - a.id).slice(most - 1);
-      // another TTL would change the texts that are there, which the scope `acme` does not allow
+      // another TTL would update the existing texts, which the scope `acme` does not allow
       const ttl = rows[0]?.ttl ?? record.ttl;
       const edits = old.map((row): Edit => ({ op: 'delete', id: row.id }));
       const isThere = rows.some(({ value, enabled }) => value === record.value && enabled);

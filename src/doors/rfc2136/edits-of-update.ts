@@ -41,7 +41,7 @@ export async function editsOf(
   rows: readonly StoredRecord[],
   isSeen: (row: StoredRecord) => boolean,
 ): Promise<Edit[]> {
-  // a record that may not be read is like one that is not there
+  // a record that may not be read counts as absent
   const shown = served(domain.provider, rows).filter((row) => isShown(row) && isSeen(row));
   const byHost = new Map<string, StoredRecord[]>();
   for (const row of shown) {

@@ -98,8 +98,8 @@ export class DelegationFinder {
   }
 
   /**
-   * Addresses of name servers, those of `glue` first. An address that the outbound rules refuse is neither shown nor
-   * asked: only an inner resolver may know of it.
+   * Addresses of name servers, those of `glue` first. Addresses that the outbound rules refuse are neither shown nor
+   * asked: only an inner resolver may know them.
    */
   async servers(
     names: readonly string[],

@@ -72,7 +72,7 @@ export class ManyPlans {
 
   /** The domains with records that match, and what is to become of these as the provider has them when it is read. */
   private async matched(me: Caller, where: RecordsWhere, set: RecordsSet): Promise<Asked[]> {
-    // what matches would tell what the records are
+    // matches reveal the content of records
     const { token } = signedIn(me);
     if (token && !scopesReadAll(token.allowedServices))
       throw errors.forbidden('scope_missing', { scope: 'records:read' }, { required: 'records:read' });

@@ -192,7 +192,7 @@ export class PlanTargets {
       if (isStanding) edits.push(reversed(record_id, before, after));
       else warnings.push(`${shown.type} ${shown.host} was changed since, and stays as it is`);
     }
-    // one of which the caller may read nothing is like one that does not exist
+    // a change set of which the caller may read nothing counts as absent
     if (!seen) throw errors.notFound('change_set');
     return { edits: deletionsFirst(edits), warnings, unchanged: 0, together: true };
   }

@@ -39,7 +39,7 @@ const entriesOf = ({ hosts = [], values }: TokenRule): string[] =>
 /** A rule compiled for evaluation. */
 interface CompiledRule {
   effect: 'allow' | 'deny';
-  /** as of `TokenRule` */
+  /** see `TokenRule` */
   scope: string | undefined;
   /** Whether its hosts are within the limits, which older tokens may exceed. */
   bounded: boolean;
@@ -206,8 +206,8 @@ export function compiledOf(rules: readonly TokenRule[]): CompiledRule[] {
 }
 
 /**
- * Deny takes precedence over allow; with rules present, access needs an allow rule. What scopes deny is judged last, so
- * that the verdict names the rule of the token where one decides.
+ * Deny takes precedence over allow; with rules present, access needs an allow rule. Deny rules that scopes imply are
+ * tried last, so that the verdict names a rule of the token itself if one decides.
  */
 export function judgeByRules(
   rules: readonly TokenRule[],

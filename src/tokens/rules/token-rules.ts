@@ -27,9 +27,9 @@ export interface TokenRule {
     text?: { min_length?: number; max_length?: number; pattern?: string };
   };
   ttl?: { min?: number; max?: number };
-  /** Scope that implies the rule; the empty text of several. No rule of the token itself has it. */
+  /** Scope that implies the rule; '' if several do. Rules of the token itself have none. */
   scope?: string;
-  /** Of a deny that scopes imply: it is about everything that none of these rules allows. */
+  /** Of a deny rule that scopes imply: it denies everything that none of these rules allows. */
   unless?: TokenRule[];
 }
 
@@ -39,11 +39,11 @@ export interface RuleVerdict {
   rule: number | null;
   /** Index of the first rule that was too expensive to evaluate: a deny counts as matched, an allow as not matched. */
   untried?: number;
-  /** The rules that scopes imply decided: the name of the scope that allows, or '' of those that do not. */
+  /** Set if a rule decided that scopes imply: the scope that allows; '' if none does. */
   scope?: string;
 }
 
-/** Whether a token has rules of its own, in addition to those that its scopes imply. */
+/** Whether some of a token's rules are its own and not implied by its scopes. */
 export const hasOwnRules = (rules: readonly TokenRule[] | null): boolean =>
   rules?.some(({ scope }) => scope === undefined) ?? false;
 

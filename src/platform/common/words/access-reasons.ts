@@ -282,17 +282,17 @@ export const ACCESS_REASONS = {
   ),
   rules_not_for_tokens: say(
     'forbidden',
-    'The rules for changes of a domain are changed in a session: sign in as its owner or an administrator',
+    'Tokens cannot change or evade the rules of a domain: sign in as its owner or an administrator',
     '域名的更改规则只能在会话中更改：请以其所有者或管理员身份登录',
   ),
   loosening_needs_approver: say(
     'forbidden',
-    'Changes of this domain need an approval, so only those who approve them may loosen: {rules}. See approval.by of the domain',
+    'Changes of this domain need an approval, so only approvers may loosen: {rules}. See approval.by of the domain',
     '此域名的更改需要审批，因此只有审批人可以放宽：{rules}。参见域名的 approval.by',
   ),
   zone_bound: say(
     'forbidden',
-    'Changes of {name} are bound by an approval, a freeze or windows: those who may lift these rules delete it, or add its zone or one below',
+    'An approval, a freeze or windows protect {name}: deleting it, or adding its zone or one below, needs the right to lift them',
     '{name} 的更改受审批、冻结或时间窗口约束：只有可以解除这些规则的人才能删除它，或添加同一区域或其下级区域',
   ),
   override_needs_super: say(
