@@ -18,6 +18,12 @@ import { addAccount, addDomain, done, made, refused, until } from '../support/wo
  * 300 s by which the clock of a signed message may be off.
  */
 const LONG_S = 20;
+/** Timeout in ms of a question to a server of a zone. */
+const SERVER_MS = 3000;
+/** ms until an unanswered question is sent for the third time: each such wait of the stopped clock is a question. */
+const SECOND_RESEND_MS = 1500;
+/** `wait` in s of a request that ends before that. */
+const SHORT_S = 2;
 const PREFER = `respond-published; wait=${LONG_S}`;
 /** pauses between rounds of questions in ms, of those that end only when the test lets them */
 const PAUSES_MS = [1266, 1898, 2848, 4000];
@@ -94,6 +100,29 @@ describeUnless(internetMissing())('whether a record is live', () => {
     await clock.advance(LONG_S * 1000);
     return work;
   };
+  /** A server that answers no question, except that it refuses questions for `refused` once that is set. */
+  const startSilent = async () => {
+    const socket = createSocket('udp4');
+    /** By the id of the message: a question is sent again. */
+    const questions = new Map<number, string>();
+    const silent = { questions, refused: '', close: () => socket.close() };
+    socket.on('message', (raw, { port, address }) => {
+      const [question] = packet.decode(raw).questions ?? [];
+      questions.set(raw.readUInt16BE(), `${question?.name} ${question?.type}`);
+      if (question?.name !== silent.refused) return;
+      raw.writeUInt16BE(0x8005, 2);
+      socket.send(raw, port, address);
+    });
+    await new Promise<void>((bound) => socket.bind(53, net.address(20), bound));
+    return silent;
+  };
+  type Silent = Awaited<ReturnType<typeof startSilent>>;
+  /** Waits until the silent server was asked for the SOA `soas` times and no other server has a question to answer. */
+  const onlySilent = ({ questions }: Silent, soas: number) =>
+    until('all other servers have answered', () => {
+      const asked = [...questions.values()].filter((question) => question === `${net.zone} SOA`).length;
+      return asked === soas && clock.countWaits(SECOND_RESEND_MS) === questions.size;
+    });
   const atPrimary = async (host: string) =>
     String(execFileSync('dig', [`@${net.primary.address}`, '+short', `${host}.${net.zone}`, 'A'])).trim();
   type Report = Awaited<ReturnType<typeof look>>;
@@ -202,14 +231,16 @@ describeUnless(internetMissing())('whether a record is live', () => {
   });
 
   it('names a server that does not answer, and one that does not serve the zone, and does not hang', async () => {
-    const silent = createSocket('udp4');
-    await new Promise<void>((bound) => silent.bind(53, net.address(20), bound));
+    const silent = await startSilent();
     try {
       const { id } = made(await create('bad', '192.0.2.1'));
       await net.secondary.refresh();
       await look(id, LONG_S);
       await net.delegate({ ...net.hosts, ns3: net.address(20), ns4: net.address(21), ns5: net.address(1) });
-      const report = await clock.running(() => look(id));
+      const looking = look(id);
+      await onlySilent(silent, 1);
+      await clock.advance(SERVER_MS);
+      const report = await looking;
       assert.equal(report.verdict, 'partial');
       const errors = Object.fromEntries(report.servers.map(({ name, error }) => [name.split('.')[0], error]));
       assert.match(errors.ns3 as string, /no answer within 3 s/);
@@ -222,16 +253,19 @@ describeUnless(internetMissing())('whether a record is live', () => {
   });
 
   it('answers when the time is over, also where servers and resolvers are silent', async () => {
-    const silent = createSocket('udp4');
-    await new Promise<void>((bound) => silent.bind(53, net.address(20), bound));
+    const silent = await startSilent();
     try {
       const { id } = made(await create('patient', '192.0.2.1'));
       await net.secondary.refresh();
       assert.equal((await look(id, LONG_S)).verdict, 'published');
       await net.delegate({ ...net.hosts, ns3: net.address(20) });
-      const [report, change] = await clock.running(() =>
-        Promise.all([look(id, 2), create('pushed', '192.0.2.1', 'respond-published; wait=2')]),
-      );
+      const requests = Promise.all([
+        look(id, SHORT_S),
+        create('pushed', '192.0.2.1', `respond-published; wait=${SHORT_S}`),
+      ]);
+      await onlySilent(silent, 2);
+      await clock.advance(SHORT_S * 1000);
+      const [report, change] = await requests;
       assert.deepEqual(
         [report.verdict, report.found_by, statuses(report)],
         ['partial', 'parent', ['ns1 published', 'ns2 published', 'ns3 unreachable', 'resolver published']],
@@ -243,7 +277,12 @@ describeUnless(internetMissing())('whether a record is live', () => {
       assert.equal(change.status, 202);
       // not even the servers are found in time: those that the records here name
       done(await admin.put('/api/settings', { dns_resolvers: [net.address(20), net.resolver] }));
-      const blind = await clock.running(() => look(id, 2));
+      silent.questions.clear();
+      silent.refused = `patient.${net.zone}`;
+      const looking = look(id, SHORT_S);
+      await until('the first resolver was asked for the servers', () => silent.questions.size > 0);
+      await clock.advance(SHORT_S * 1000);
+      const blind = await looking;
       assert.deepEqual([blind.verdict, blind.found_by], ['unreachable', 'zone']);
       assert.deepEqual(statuses(blind), [
         ...['ns1 unreachable', 'ns2 unreachable', 'resolver published', 'resolver unreachable'],
@@ -272,17 +311,18 @@ describeUnless(internetMissing())('whether a record is live', () => {
     try {
       assert.equal((await look(id, LONG_S)).verdict, 'published');
       // a resolver that was slow once is asked again
-      await until('both have answered', async () =>
-        (await look(id)).servers.slice(2, 4).every(({ status }) => status === 'published'),
-      );
-      const report = await look(id);
-      const said = report.servers.filter(({ role }) => role === 'resolver').map(({ name, status }) => [name, status]);
+      let report: Report | undefined;
+      await until('both have answered', async () => {
+        report = await look(id);
+        return report.servers.slice(2, 4).every(({ status }) => status === 'published');
+      });
+      const said = report?.servers.filter(({ role }) => role === 'resolver').map(({ name, status }) => [name, status]);
       assert.deepEqual(said, [
         [resolvers[0], 'published'],
         [resolvers[1], 'published'],
         [resolvers[2], 'unreachable'],
       ]);
-      assert.match(report.servers.at(-1)?.error as string, /HTTP status 404/);
+      assert.match(report?.servers.at(-1)?.error as string, /HTTP status 404/);
     } finally {
       await other.stop();
     }

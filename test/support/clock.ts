@@ -21,22 +21,20 @@ const TURNS = 3;
 export class SteeredClock implements Clock {
   private skipped = 0;
   private readonly calls = new Set<Call>();
-  private began = { wall: Date.now(), mono: performance.now() };
-  /** How far the time is behind that of the machine, in ms, since it stood still. */
-  private behind = { wall: 0, mono: 0 };
+  private readonly began = { wall: Date.now(), mono: performance.now() };
 
   /**
    * @param stands The time passes only by `advance`: no limit of the service ends while a slow machine is at work.
    * Waits of less than a second, which are pauses between two reads, still take real time.
    */
-  constructor(private stands: boolean) {}
+  constructor(private readonly stands: boolean) {}
 
   wallMs(): number {
-    return (this.stands ? this.began.wall : Date.now() - this.behind.wall) + this.skipped;
+    return (this.stands ? this.began.wall : Date.now()) + this.skipped;
   }
 
   monotonicMs(): number {
-    return (this.stands ? this.began.mono : performance.now() - this.behind.mono) + this.skipped;
+    return (this.stands ? this.began.mono : performance.now()) + this.skipped;
   }
 
   after(ms: number, work: () => void, idle: boolean): () => void {
@@ -78,20 +76,6 @@ export class SteeredClock implements Clock {
     }
     this.skipped += Math.max(0, end - this.monotonicMs());
     for (const call of this.calls) this.arm(call, call.due - this.monotonicMs());
-  }
-
-  /** Lets the time go on like that of the machine, from where it stands, while work is done. */
-  async running<T>(work: () => Promise<T>): Promise<T> {
-    this.behind = { wall: Date.now() - this.began.wall, mono: performance.now() - this.began.mono };
-    this.stands = false;
-    for (const call of this.calls) this.start(call, call.due - this.monotonicMs());
-    try {
-      return await work();
-    } finally {
-      this.began = { wall: this.wallMs() - this.skipped, mono: this.monotonicMs() - this.skipped };
-      this.stands = true;
-      for (const call of this.calls) if (call.due - this.monotonicMs() >= PAUSE_MS) clearTimeout(call.timer);
-    }
   }
 
   /** Gives the service the clock of the machine again. Calls that wait are made when their time has come. */
