@@ -4,6 +4,8 @@ import { type Clock, useClock } from '../../src/platform/common/clock.js';
 
 /** A call that the service has scheduled. */
 interface Call {
+  /** For which it was scheduled. */
+  ms: number;
   /** Time of the steered clock. */
   due: number;
   idle: boolean;
@@ -39,6 +41,7 @@ export class SteeredClock implements Clock {
 
   after(ms: number, work: () => void, idle: boolean): () => void {
     const call: Call = {
+      ms,
       due: this.monotonicMs() + Math.max(0, ms),
       idle,
       run: AsyncResource.bind(work),
@@ -62,6 +65,11 @@ export class SteeredClock implements Clock {
   /** Whether the service waits for so many ms. */
   isWaiting(ms: number): boolean {
     return this.countWaits(ms) > 0;
+  }
+
+  /** Whether the service has begun a wait of so many ms, however many of them are left. */
+  hasBegun(ms: number): boolean {
+    return [...this.calls].some((call) => Math.round(call.ms) === ms);
   }
 
   /** Lets so many ms pass at once: each call that is due by then is made, at its own time. */
