@@ -10,7 +10,7 @@ import { type Ground, startGrounds } from './grounds.js';
 import { PlanRound } from './plan-round.js';
 
 /** `npm run rounds` plays 1 000. */
-const ROUNDS = Number(process.env.TEST_ROUNDS ?? 12);
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 8);
 /** of the first round; the next has the next one, and the provider follows from it */
 const SEED = seedOf('random plans');
 const REAL = ['powerdns', 'bind', 'knot', 'zone files'];

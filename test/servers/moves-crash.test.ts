@@ -12,7 +12,7 @@ const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
 const RECORDS = 20;
 /** statements of a step after which the process is killed, further each time, until the step comes to its end */
 const FIRST = 8;
-const STRIDES = thorough ? { copy: 20, follow: 8, switch: 26 } : { copy: 60, follow: 14, switch: 80 };
+const STRIDES = thorough ? { copy: 20, follow: 8, switch: 26 } : { copy: 60, follow: 24, switch: 150 };
 const MOST = 400;
 
 for (const { kind, skip } of databases('one')) {
