@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, it } from '@jest/globals';
@@ -243,6 +243,16 @@ describe('.env', () => {
     assert.equal(env.ZONEWARD_A, 'from file');
     assert.equal(env.ZONEWARD_B, 'from environment');
     assert.equal(readEnvironment(join(folder, 'nowhere')).ZONEWARD_A, undefined);
+  });
+
+  it('is named when it cannot be read', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zoneward-env-'));
+    afterTest(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, '.env');
+    mkdirSync(file);
+    const named = (error: unknown) =>
+      error instanceof ConfigError && error.message.startsWith(`${file} cannot be read`);
+    assert.throws(() => readEnvironment(folder), named);
   });
 });
 

@@ -101,6 +101,7 @@ function interpolate(text: string, env: Record<string, string>): string {
 }
 
 interface ComposeService {
+  ports?: string[];
   image?: string;
   build?: { context: string; dockerfile: string };
   deploy?: { replicas: number };
@@ -145,6 +146,16 @@ describe('compose.yaml', () => {
     for (const name of Object.keys(secrets)) {
       assert.throws(() => environment({ ...secrets, [name]: '' }), new RegExp(`^Error: ${name}: set it`));
     }
+  });
+
+  it('publishes no port by a variable that the service reads', () => {
+    const published = Object.values(services).flatMap(({ ports = [] }) => ports);
+    const named = published.flatMap((port) => [...port.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string));
+    assert.deepEqual([...new Set(named)].sort(), ['BIND', 'HTTPS_PORT', 'HTTP_PORT', 'POWERDNS_DNS_PORT']);
+    assert.deepEqual(
+      named.filter((name) => variables.includes(name)),
+      [],
+    );
   });
 
   it('refers to services, volumes and files that exist', () => {

@@ -126,10 +126,19 @@ export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
   };
 }
 
-/** The environment merged with the `.env` file in `directory`; existing variables take precedence. */
+/**
+ * The environment merged with the `.env` file in `directory`; existing variables take precedence.
+ * @throws ConfigError when the file cannot be read
+ */
 export function readEnvironment(directory: string): Record<string, string | undefined> {
   const file = join(directory, '.env');
-  return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...process.env } : process.env;
+  if (!existsSync(file)) return process.env;
+  try {
+    return { ...parseEnv(readFileSync(file, 'utf8')), ...process.env };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${file} cannot be read (${code}): let the user that runs the service read it, or remove it`);
+  }
 }
 
 /** @throws ConfigError naming every variable with an invalid value */
