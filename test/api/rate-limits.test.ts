@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { Buckets, sizeOf } from '../../src/auth/guard/buckets.js';
+import { Buckets, sizeOf } from '../../src/platform/rates/buckets.js';
 import { RedisLink } from '../../src/platform/redis/redis-link.js';
 import { type SteeredClock, stopClock } from '../support/clock.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';

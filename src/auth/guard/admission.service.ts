@@ -5,9 +5,9 @@ import { networkOf } from '../../platform/common/cidr.js';
 import { errors } from '../../platform/common/errors.js';
 import { DatabaseService } from '../../platform/database/database.service.js';
 import { Installation } from '../../platform/database/installation.js';
+import { RateCounts } from '../../platform/rates/rate-counts.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { UsersService } from '../../users/users.service.js';
-import { RateCounts } from './rate-counts.js';
 import { ApiTokenStrategy } from './strategies.js';
 
 /** @throws AppError 403001 */

@@ -3,7 +3,8 @@ import { APP_GUARD } from '@nestjs/core';
 import { PassportModule } from '@nestjs/passport';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { DomainsModule } from '../../domains/domains.module.js';
-import { RedisModule } from '../../platform/redis/redis.module.js';
+import { RateStorage } from '../../platform/rates/rate-storage.js';
+import { RatesModule } from '../../platform/rates/rates.module.js';
 import { TokensModule } from '../../tokens/tokens.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
@@ -12,22 +13,17 @@ import { Admission } from './admission.service.js';
 import { BodyGuard } from './body.guard.js';
 import { ConditionsGuard } from './conditions.guard.js';
 import { Proofs } from './proofs.js';
-import { RateCounts } from './rate-counts.js';
 import { RateGuard, THROTTLERS } from './rate-limit.js';
-import { RateStorage } from './rate-storage.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
 import { Tickets } from './tickets.service.js';
 import { UnknownQueryGuard } from './unknown-query.guard.js';
 
-@Module({ imports: [RedisModule], providers: [RateStorage], exports: [RateStorage] })
-class RateStorageModule {}
-
 @Module({
   imports: [
     PassportModule,
-    RateStorageModule,
+    RatesModule,
     ThrottlerModule.forRootAsync({
-      imports: [RateStorageModule],
+      imports: [RatesModule],
       inject: [RateStorage],
       useFactory: (storage: RateStorage) => ({ throttlers: THROTTLERS, storage }),
     }),
@@ -41,7 +37,6 @@ class RateStorageModule {}
     ApiTokenStrategy,
     Tickets,
     Proofs,
-    RateCounts,
     Admission,
     // in this order: who the caller is, how often, and whether the query, the headers or the body say what
     // would be passed over

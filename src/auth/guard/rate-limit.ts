@@ -5,8 +5,8 @@ import { ACCESS, type AccessRule, AUDITED, type ZoneRequest } from '../../access
 import { networkOf } from '../../platform/common/cidr.js';
 import { errors } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/hash.js';
+import { type Counted, RateCounts } from '../../platform/rates/rate-counts.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { type Counted, RateCounts } from './rate-counts.js';
 
 const WINDOW_S = 60;
 

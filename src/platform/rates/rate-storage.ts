@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { type ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
-import { RedisLink } from '../../platform/redis/redis-link.js';
+import { RedisLink } from '../redis/redis-link.js';
 import { Buckets } from './buckets.js';
 
 // atomic in Redis: concurrent replicas never leave a key without expiry

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { sha256 } from '../../platform/common/hash.js';
+import { sha256 } from '../common/hash.js';
 import { secondsUntilFree, sizeOf } from './buckets.js';
 import { RateStorage } from './rate-storage.js';
 

@@ -1,5 +1,5 @@
-import { monotonicMs } from '../../platform/common/clock.js';
-import type { RedisLink } from '../../platform/redis/redis-link.js';
+import { monotonicMs } from '../common/clock.js';
+import type { RedisLink } from '../redis/redis-link.js';
 
 /** How fast a bucket empties, and what it holds. */
 interface Size {
