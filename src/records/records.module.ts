@@ -7,6 +7,7 @@ import { PlanGroupsRepository } from '../changes/plans/plan-groups.repository.js
 import { PlansRepository } from '../changes/plans/plans.repository.js';
 import { WaitingPlans } from '../changes/plans/waiting-plans.service.js';
 import { DomainsModule } from '../domains/domains.module.js';
+import { RatesModule } from '../platform/rates/rates.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { AllowedRecords } from './allowed-records.js';
 import { BatchService } from './batch/batch.service.js';
@@ -25,6 +26,7 @@ import { ApprovalsService } from './plans/approvals.service.js';
 import { DryRuns } from './plans/dry-runs.service.js';
 import { GroupRuns } from './plans/group-runs.service.js';
 import { PlanGroups } from './plans/groups.service.js';
+import { PlanStore } from './plans/plan-store.service.js';
 import { PlanTargets } from './plans/plan-targets.service.js';
 import { DomainPlansController, PlansController } from './plans/plans.controller.js';
 import { PlansService } from './plans/plans.service.js';
@@ -38,7 +40,7 @@ import { FullResync } from './sync/full-resync.service.js';
 import { SyncController } from './sync/sync.controller.js';
 
 @Module({
-  imports: [AccountsModule, DomainsModule, TokensModule, CacheModule, ChangesModule],
+  imports: [AccountsModule, DomainsModule, TokensModule, CacheModule, ChangesModule, RatesModule],
   controllers: [
     EveryChangeController,
     ChangesController,
@@ -58,6 +60,7 @@ import { SyncController } from './sync/sync.controller.js';
     ChangeReader,
     VersionReader,
     PlansService,
+    PlanStore,
     PlanGroups,
     GroupRuns,
     PlanGroupsRepository,

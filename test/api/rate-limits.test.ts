@@ -8,7 +8,7 @@ import { noRedis, REDIS_URL } from '../support/redis.js';
 import { ADMIN, type Answer, type Client, LocalServer } from '../support/server.js';
 import { SILENT } from '../support/silent.js';
 import { describeUnless } from '../support/suites.js';
-import { addAccount, addDomain, done, refused, until } from '../support/world.js';
+import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 describe('a fresh installation', () => {
   let server: LocalServer;
@@ -65,12 +65,26 @@ describe('a fresh installation', () => {
     done(await admin.get(`/api/domains/${domain}/records`));
   });
 
+  it('counts the changes of a plan, which delays the next plan, not applying it', async () => {
+    await clock.advance(120_000);
+    const plan = (host: string) =>
+      admin.post('/api/plans', { domains: [{ domain_id: domain, changes: changes(300, host) }] });
+    const { id } = made(await plan('planned'));
+    waits(await plan('again'));
+    const document = { format: 'csv' as const, text: 'host,type,value\nsingle,A,192.0.2.1\n' };
+    waits(await admin.post(`/api/domains/${domain}/plans`, { document }));
+    const applied = await admin.post(`/api/plans/${id}/apply?wait=50`, { force: ['many_updates'] });
+    assert.ok(applied.status < 300, applied.msg);
+    await clock.advance(120_000);
+    made(await plan('later'));
+  });
+
   it('counts a list by its changes, a set by its values, and nothing where the limit is 0', async () => {
     await clock.advance(120_000);
     done(await admin.put('/api/settings/security', { rate_limits: { token: 60, user: 0 } }));
     done(await admin.post(`/api/domains/${domain}/records/batch`, { changes: changes(2, 'free') }));
-    const made = await admin.post('/api/tokens', { name: 'pipeline', allowed_services: ['*'] });
-    const pipeline = server.as((made.data as { token: string }).token);
+    const { token } = made(await admin.post('/api/tokens', { name: 'pipeline', allowed_services: ['*'] }));
+    const pipeline = server.as(token);
     done(await pipeline.post(`/api/domains/${domain}/records/batch`, { changes: changes(30, 'first') }));
     const values = Array.from({ length: 40 }, (_, i) => `192.0.2.${i}`);
     done(await pipeline.put(`/api/domains/${domain}/rrsets/set/A`, { values }));

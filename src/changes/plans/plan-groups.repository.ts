@@ -57,8 +57,11 @@ export class PlanGroupsRepository {
     return (await this.db.rows<{ id: number }>(sql)).map(({ id }) => id);
   }
 
-  /** Removes those that expired before this moment. */
-  async prune(before: string): Promise<void> {
-    await this.db.run("DELETE FROM plan_groups WHERE expires_at < ? AND state <> 'applying'", [before]);
+  /**
+   * Removes those that expired before `expired`, and those with another end that would have expired before `ended`.
+   */
+  async prune(expired: string, ended: string): Promise<void> {
+    await this.db.run("DELETE FROM plan_groups WHERE expires_at < ? AND state IN ('making', 'open')", [expired]);
+    await this.db.run("DELETE FROM plan_groups WHERE expires_at < ? AND state <> 'applying'", [ended]);
   }
 }

@@ -109,6 +109,16 @@ export class PlansRepository {
     await this.db.run("UPDATE plans SET state = 'discarded' WHERE group_id = ? AND state = 'open'", [group], manager);
   }
 
+  /** How many plans of a user are open at this moment, and the changes in them. @param most changes that are counted */
+  async countOpen(userId: number, at: string, most: number): Promise<{ plans: number; changes: number }> {
+    const open = "FROM plans WHERE state = 'open' AND user_id = ? AND expires_at > ?";
+    const some = `SELECT 1 FROM plan_changes WHERE plan_id IN (SELECT id ${open}) LIMIT ?`;
+    const sql = `SELECT (SELECT COUNT(*) ${open}) AS plans, (SELECT COUNT(*) FROM (${some}) AS counted) AS changes`;
+    const values = [userId, at, userId, at, most];
+    const row = await this.db.row<Record<'plans' | 'changes', number | string>>(sql, values);
+    return { plans: Number(row?.plans ?? 0), changes: Number(row?.changes ?? 0) };
+  }
+
   /** Those of a domain that have a state at this moment, newest first. @param state undefined: any */
   async page(
     domainId: number,
@@ -184,9 +194,12 @@ export class PlansRepository {
     return this.db.run(sql, [state, changeSet, id], manager);
   }
 
-  /** Removes those that expired before this moment. */
-  async prune(before: string): Promise<void> {
-    await this.db.run('DELETE FROM plans WHERE expires_at < ?', [before]);
+  /**
+   * Removes those that expired before `expired`, and those with another end that would have expired before `ended`.
+   */
+  async prune(expired: string, ended: string): Promise<void> {
+    await this.db.run(`DELETE FROM plans WHERE expires_at < ? AND outcome IS NULL AND ${ALIVE}`, [expired]);
+    await this.db.run('DELETE FROM plans WHERE expires_at < ?', [ended]);
   }
 }
 

@@ -23,9 +23,17 @@ export class RateCounts {
     const requests = await buckets.fill(sha256(key), 1, size);
     const left = Math.max(0, Math.floor(size.burst - requests.used));
     if (!requests.taken) return { refused: 'rate_limited', left: 0, seconds: secondsUntilFree(size, requests.used) };
-    const made = changes ? await buckets.fill(sha256(`${key}|changes`), changes, size) : null;
-    if (made && !made.taken)
-      return { refused: 'changes_rate_limited', left: 0, seconds: secondsUntilFree(size, made.used) };
+    const made = changes ? await this.ofChanges(key, limit, changes) : null;
+    if (made?.refused) return made;
     return { refused: null, left, seconds: Math.max(1, Math.ceil(requests.used / size.perSecond)) };
+  }
+
+  /** Counts record changes alone. @param limit a minute */
+  async ofChanges(key: string, limit: number, changes: number): Promise<Counted> {
+    const size = sizeOf(limit);
+    const { taken, used } = await this.storage.buckets.fill(sha256(`${key}|changes`), changes, size);
+    return taken
+      ? { refused: null, left: Math.max(0, Math.floor(size.burst - used)), seconds: 1 }
+      : { refused: 'changes_rate_limited', left: 0, seconds: secondsUntilFree(size, used) };
   }
 }

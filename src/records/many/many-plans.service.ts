@@ -6,6 +6,7 @@ import { type Edit, Places, update } from '../../changes/edits/edit.js';
 import { RecordPatch, recordView } from '../../changes/edits/record.dto.js';
 import { changesOf } from '../../changes/edits/record-rules.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
+import { refusal } from '../../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../domains/domain-policy.js';
 import { type AppError, errors, fieldErrorsOf } from '../../platform/common/errors.js';
 import { due, turn } from '../../platform/common/turns.js';
@@ -91,7 +92,9 @@ export class ManyPlans {
     const asked: Asked[] = [];
     for (const id of domains) {
       const domain = await this.policy.open(signedIn(me), id, 'read');
-      asked.push({ domain, wish: async (zone) => this.wishOf(zone.domain, await find([id]), set) });
+      const verdict = this.policy.judgeDomain(signedIn(me), id, domain, 'records');
+      const error = verdict.allowed ? undefined : refusal(verdict, `domain:${id}:write`);
+      asked.push({ domain, error, wish: async (zone) => this.wishOf(zone.domain, await find([id]), set) });
     }
     return asked;
   }

@@ -22,6 +22,7 @@ import type { PlanGroupResult, PlanGroupView } from './group.dto.js';
 import { GroupRuns } from './group-runs.service.js';
 import { countsOf, groupRow, groupState, groupView, outcomeOf } from './group-view.js';
 import { type ApplyInput, MAX_LIST } from './plan.dto.js';
+import { PlanStore } from './plan-store.service.js';
 import { numbered, planRow, planView } from './plan-view.js';
 import { assertAllowed } from './plans.service.js';
 
@@ -34,6 +35,8 @@ type Zone = Awaited<ReturnType<PlanBuilder['read']>>;
 /** What is asked of one domain. */
 export interface Asked {
   domain: OpenDomain;
+  /** Why the caller may not write there. */
+  error?: AppError | undefined;
   wish: (zone: Zone) => Promise<Wish>;
 }
 interface Drafted {
@@ -46,6 +49,7 @@ interface Drafted {
 export class PlanGroups {
   constructor(
     private readonly db: Db,
+    private readonly store: PlanStore,
     private readonly groups: PlanGroupsRepository,
     private readonly plans: PlansRepository,
     private readonly changes: RecordChangesRepository,
@@ -56,7 +60,8 @@ export class PlanGroups {
 
   /**
    * @param refused what a domain is refused for that no provider says: it is thrown; null: it stands in `failed`
-   * @throws AppError 400001 where there are too many changes; that of the first domain, where none can be planned
+   * @throws AppError 400001 where there are too many changes; 409001 and 429001 of `PlanStore.admit`; that of the first
+   * domain, where none can be planned
    */
   async create(
     me: Caller,
@@ -66,8 +71,9 @@ export class PlanGroups {
   ): Promise<PlanGroupView> {
     const drafts: (Drafted | { domain: OpenDomain; error: AppError })[] = [];
     let count = 0;
-    await sideBySide(asked, READS, async ({ domain, wish }, i) => {
+    await sideBySide(asked, READS, async ({ domain, error: denied, wish }, i) => {
       try {
+        if (denied) throw denied;
         const zone = await this.builder.read(me, domain);
         const draft = await this.builder.build(me, zone, await wish(zone));
         count += draft.changes.length;
@@ -82,6 +88,7 @@ export class PlanGroups {
     });
     const [first] = drafts;
     if (first && 'error' in first && drafts.every((one) => 'error' in one)) throw first.error;
+    await this.store.admit(me, count);
     const failed = drafts.flatMap((one) => ('error' in one ? leftOut(one.domain, one.error) : []));
     return this.stored(
       me,
@@ -196,9 +203,7 @@ export class PlanGroups {
     const views = [];
     for (const { domain, draft, row: plan } of rows) {
       const member = { ...plan, group_id: id };
-      const planId = draft.changes.length
-        ? await this.db.transaction((manager) => this.plans.insert(member, draft.changes, manager))
-        : null;
+      const planId = await this.store.insert(member, draft.changes);
       views.push(planView(me, domain, { ...member, id: planId }, numbered(draft)));
     }
     if (id !== null) await this.groups.open(id, failed);

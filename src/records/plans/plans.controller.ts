@@ -36,7 +36,10 @@ export class DomainPlansController {
   /**
    * Works out what would have to be changed, and changes nothing. The zone is read at the provider first. Each change
    * says whether the caller may make it (`allowed`); `guards` name what may be a mistake. A plan lives for 24 hours.
-   * One with nothing to do is not stored (`id: null`).
+   * One with nothing to do is not stored (`id: null`). A plan that has expired is deleted a day later.
+   *
+   * The changes of a stored plan count toward the rate limit of the caller, apart from changes that are made. One user
+   * can have 1,000 open plans with 200,000 changes in all; more are 409001 (`plans_full`).
    */
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })

@@ -21,16 +21,17 @@ import { now } from '../../platform/common/clock.js';
 import { type AppError, errors } from '../../platform/common/errors.js';
 import { pageOf } from '../../platform/common/paging.dto.js';
 import { say } from '../../platform/common/words/field-text.js';
-import { Db } from '../../platform/database/db.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import type { BatchResult } from '../batch/batch.dto.js';
 import { batchResult } from '../batch/batch.service.js';
 import { shownState } from '../history/shown-state.js';
 import type { ApplyInput, PlanInput, PlanList, PlanQuery, PlanView } from './plan.dto.js';
+import { PlanStore } from './plan-store.service.js';
 import { PlanTargets } from './plan-targets.service.js';
 import { headOf, numbered, planRow, planView, stateNow } from './plan-view.js';
 
-/** how long plans that have expired are shown */
+/** How long plans that have expired are shown, and those that were applied, discarded or rejected. */
+const EXPIRED_KEPT_MS = LIFE_MS;
 const KEPT_MS = 7 * LIFE_MS;
 const HOUR_MS = 3_600_000;
 /** differences that a stale plan names */
@@ -62,7 +63,7 @@ export interface Applying {
 @Injectable()
 export class PlansService implements OnModuleInit {
   constructor(
-    private readonly db: Db,
+    private readonly store: PlanStore,
     private readonly plans: PlansRepository,
     private readonly groups: PlanGroupsRepository,
     private readonly builder: PlanBuilder,
@@ -77,15 +78,20 @@ export class PlansService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.schedule('plans.prune', HOUR_MS, async () => {
-      await this.plans.prune(now(-KEPT_MS));
-      await this.groups.prune(now(-KEPT_MS));
-    });
+    this.jobs.schedule('plans.prune', HOUR_MS, () => this.prune());
+  }
+
+  /** Deletes the plans that are not shown any more. */
+  async prune(): Promise<void> {
+    const before = [now(-EXPIRED_KEPT_MS), now(-KEPT_MS)] as const;
+    await this.plans.prune(...before);
+    await this.groups.prune(...before);
   }
 
   /**
    * @param drifted of drift only what is in it
-   * @throws AppError 400001 and 404001 of the target, 409002; ProviderError where the zone cannot be read
+   * @throws AppError 400001 and 404001 of the target, 409001, 409002, 429001; ProviderError where the zone cannot be
+   * read
    */
   async create(me: Caller, opened: OpenDomain, input: PlanInput, drifted?: Scope): Promise<PlanView> {
     const zone = await this.builder.read(me, opened);
@@ -95,9 +101,9 @@ export class PlansService implements OnModuleInit {
     const { planned: _, ...draft } = await this.builder.build(me, zone, await wish);
     const { changes } = draft;
     const plan = planRow(me, domain, draft, input.comment, input.drift ? 'drift' : 'plan');
-    const id = changes.length
-      ? await this.db.transaction((manager) => this.plans.insert(plan, changes, manager))
-      : null;
+    // the service itself plans for drift
+    if (!drifted) await this.store.admit(me, changes.length);
+    const id = await this.store.insert(plan, changes);
     return planView(me, domain, { ...plan, id }, numbered(draft));
   }
 

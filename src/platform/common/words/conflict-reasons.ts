@@ -25,6 +25,11 @@ export const CONFLICT_REASONS = {
     '未做任何更改：需要在 "force" 中列出 {guards}',
   ),
   plan_ended: say('conflict', 'The plan is {state}: make another one', '该计划的状态是 {state}：请重新创建计划'),
+  plans_full: say(
+    'conflict',
+    'You have {plans} open plans, or {changes} changes in open plans: apply or discard some of them',
+    '您已有 {plans} 个未结束的计划，或其中已有 {changes} 项更改：请应用或丢弃其中一些',
+  ),
   plan_of_group: say(
     'conflict',
     'The plan is a part of plan {group} over many domains: apply or discard that one',
