@@ -75,7 +75,7 @@ export class DomainChanges {
 
   /**
    * Adds a zone that exists at the account's provider (or, with `create`, makes it there). One that is in the trash of
-   * the account takes its history up again.
+   * the account takes its history up again, if the caller inherits it.
    * @param force an administrator's word that it may lie below or above somebody else's domain, or is a public suffix
    * @throws AppError 403001, 404001 unknown account or zone, 409001 known already, private only, or `force` is
    * needed, 501001 the provider cannot create zones

@@ -118,12 +118,12 @@ export class Trash implements OnModuleInit {
   }
 
   /**
-   * The domain that is added is one of here: it has its id, what it demanded of changes, and its records, which the
-   * first reading compares with the provider as any other; but nobody's rights.
+   * The domain that is added is one of here, where its owner may see what that one held: it has its id, what it
+   * demanded of changes, and its records, which the first reading compares with the provider as any other; but nobody's
+   * rights.
    */
   private async takeUp(domain: NewDomain, manager: EntityManager): Promise<number | null> {
-    const { account_id, name, apart } = domain;
-    const id = await this.rows.newest(account_id, name, apart, now(), manager);
+    const id = await this.rows.newest(domain, now(), manager);
     const kept = id === null ? null : await this.locked(id, manager);
     if (!kept) return null;
     const { change_rules, revision, synced_at } = kept.content;

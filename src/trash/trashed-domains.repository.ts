@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { Role } from '../access/access.js';
 import type { DomainPermission } from '../domains/domain.entity.js';
 import type { PageQuery } from '../platform/common/paging.dto.js';
 import { Db, type SqlValue } from '../platform/database/db.js';
@@ -15,6 +16,15 @@ const COLUMNS = `t.id, t.name, t.apart, t.account_id, t.owner_id, t.deleted_at, 
 const FROM = 'trashed_domains t JOIN dns_accounts a ON a.id = t.account_id';
 /** those that can be restored */
 const KEPT = 't.leaving = ? AND t.purged_at > ?';
+
+/**
+ * Whether a user inherits the history of a domain: its owner, members of teams with a right on the whole domain, and
+ * administrators.
+ */
+const INHERITED = `(t.owner_id = ?
+  OR EXISTS (SELECT 1 FROM trashed_permissions p JOIN team_members m ON m.team_id = p.team_id
+    WHERE p.domain_id = t.id AND p.host IS NULL AND m.user_id = ?)
+  OR EXISTS (SELECT 1 FROM users u WHERE u.id = ? AND u.role >= ?))`;
 
 /** rows of one statement */
 const ROWS = 200;
@@ -43,11 +53,16 @@ export class TrashedDomainsRepository {
     return this.db.row(`SELECT ${COLUMNS} FROM ${FROM} WHERE t.id = ? AND ${KEPT}`, [id, false, at], manager);
   }
 
-  /** The newest one of a zone of an account that can be restored. */
-  async newest(accountId: number, name: string, apart: string, at: string, manager: EntityManager) {
+  /** The newest one of a zone of an account that can be restored, and whose history its new owner inherits. */
+  async newest(
+    { account_id, name, apart, owner_id }: Pick<TrashedDomain, 'account_id' | 'name' | 'apart' | 'owner_id'>,
+    at: string,
+    manager: EntityManager,
+  ): Promise<number | null> {
     const sql = `SELECT t.id FROM trashed_domains t WHERE t.account_id = ? AND t.name = ? AND t.apart = ? AND ${KEPT}
-      ORDER BY t.deleted_at DESC, t.id DESC LIMIT 1`;
-    return (await this.db.row<{ id: number }>(sql, [accountId, name, apart, false, at], manager))?.id ?? null;
+      AND ${INHERITED} ORDER BY t.deleted_at DESC, t.id DESC LIMIT 1`;
+    const values = [account_id, name, apart, false, at, owner_id, owner_id, owner_id, Role.Admin];
+    return (await this.db.row<{ id: number }>(sql, values, manager))?.id ?? null;
   }
 
   /** The zones of an account that can be restored. */

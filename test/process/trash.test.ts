@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/platform/database/db.js';
-import { addUser, openDatabase } from '../support/database.js';
+import { addTeam, addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Answer, type Client, ServerProcess, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -74,8 +74,16 @@ for (const { kind, skip } of databases('one'))
       );
     };
 
+    /** Lets the team, to which Olga belongs then, add domains of the account. */
+    async function shareAccount() {
+      await db.run('UPDATE dns_accounts SET team_id = ? WHERE id = ?', [team, account]);
+      const members = done(await admin.get(`/api/teams/${team}/members`));
+      if (!members.some((one) => one.user_id === olga.id))
+        made(await admin.post(`/api/teams/${team}/members`, { user_id: olga.id }));
+    }
+
     /** A domain of Olga with records, an end, a remark, rules and a permission. */
-    async function domain() {
+    async function domain(hasRules = true) {
       const name = `trash${++count}.example`;
       const id = await addDomain(admin, account, name, true);
       await db.run('UPDATE domains SET owner_id = ? WHERE id = ?', [olga.id, id]);
@@ -83,7 +91,8 @@ for (const { kind, skip } of databases('one'))
         made(await admin.post(`${at(id)}/records`, { host, type: 'A', value, remark: `of ${host}` }));
       const [app] = (await records(id)).filter((one) => one.host === 'app');
       done(await admin.put(`${at(id)}/records/${app?.id}`, { expires_at: '2999-01-01T00:00:00.000Z' }));
-      done(await admin.put(at(id), { remark: 'the shop', guards: { last_mx: 'force' }, ttl_floor: 30 }));
+      const rules = hasRules ? { guards: { last_mx: 'force' }, ttl_floor: 30 } : {};
+      done(await admin.put(at(id), { remark: 'the shop', ...rules } as never));
       made(await admin.post(`/api/teams/${team}/permissions`, { domain_id: id, permission: 'read' }));
       return { id, name };
     }
@@ -178,6 +187,38 @@ for (const { kind, skip } of databases('one'))
       assert.equal(await entry(id), undefined);
       refused(await restore(id), 404, 404001);
       await swept(id);
+    });
+
+    it('whoever had no right on it adds a new domain, and the one in the trash stays', async () => {
+      await shareAccount();
+      const eve = await person(`eve${++count}`);
+      const helper = await person(`helper${count}`);
+      for (const { id } of [eve, helper]) made(await admin.post(`/api/teams/${team}/members`, { user_id: id }));
+      const add = async (client: Client, name: string) =>
+        made(await client.post('/api/domains', { name, account_id: account }));
+      const { id, name } = await domain(false);
+      // a right on one name is not one on the domain
+      const helpers = await addTeam(db, `helpers${count}`, [helper.id]);
+      await db.run('UPDATE domain_permissions SET team_id = ?, host = ? WHERE domain_id = ?', [helpers, 'www', id]);
+      await remove(id);
+      for (const { client } of [eve, helper]) {
+        const added = await add(client, name);
+        assert.notEqual(added.id, id);
+        assert.deepEqual((await records(added.id, client)).map((one) => one.remark).filter(Boolean), []);
+        assert.deepEqual(done(await client.get(`${at(added.id)}/versions`)).list.length, 1);
+        refused(await client.get(at(id)), 403, 403001);
+        assert.ok(await entry(id));
+        await db.run('DELETE FROM domains WHERE id = ?', [added.id]);
+      }
+      const inherited = await add(olga.client, name);
+      assert.equal(inherited.id, id);
+    });
+
+    it('a member of a team with a right on the whole domain inherits it', async () => {
+      await shareAccount();
+      const { id, name } = await domain(false);
+      await remove(id);
+      assert.equal(made(await other.client.post('/api/domains', { name, account_id: account })).id, id);
     });
 
     it('so does one that a synchronisation of the account finds', async () => {
