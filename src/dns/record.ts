@@ -13,6 +13,11 @@ export { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType } from './rdata
  */
 export const MANAGED_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM']);
 
+/** Types that signers maintain in a zone. BIND keeps the state of its keys in TYPE65534. */
+export const SIGNER_TYPES: ReadonlySet<string> = new Set([
+  ...['CDS', 'CDNSKEY', 'ZONEMD', 'DNSKEY', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'TYPE65534'],
+]);
+
 export const DEFAULT_TTL = 600;
 export const MAX_TTL = 2147483647;
 

@@ -149,6 +149,8 @@ const Mode = () => applyDecorators(IsOmittable(), IsIn(GUARD_MODES));
 
 /** What becomes of a change that meets a guard: nothing, a warning, or a refusal unless `force` names it. */
 export class DomainGuards implements Partial<Record<GuardKey, GuardMode>> {
+  /** always `force`, for plans and other writes, also where it is not set: no domain can have it weaker */
+  @IsOmittable() @IsIn(['force']) empty_document?: GuardMode;
   @Mode() many_updates?: GuardMode;
   @Mode() many_deletes?: GuardMode;
   @Mode() apex_ns?: GuardMode;
@@ -221,7 +223,8 @@ export class DomainPatch {
 
   /**
    * guards of its records, in place of those that were set; left out, a guard is `force` for plans, and for other
-   * writes `off`, but for `apex_ns`, where taking a name server of the zone away is `warn`
+   * writes `off`, but for `apex_ns`, where taking a name server of the zone away is `warn`, and for `empty_document`,
+   * which is always `force`
    */
   @IsOmittable()
   @Nested(() => DomainGuards)

@@ -49,9 +49,10 @@ for (const { kind, skip } of databases('one'))
       const eight = Array.from({ length: 8 }, (_, i) => a(`h${i}`, i));
       const small = await zone('eight.example', eight);
       assert.equal((await small.list()).filter(({ type }) => type !== 'SOA').length, 9);
-      assert.deepEqual(keysOf(await small.plan({ records: [], mode: 'sync', types: ['A'] })), []);
+      const seven = eight.slice(1).map(({ host }) => host);
+      assert.deepEqual(keysOf(await small.plan({ records: [], mode: 'sync', hosts: seven })), []);
       const large = await zone('nine.example', [...eight, a('h8', 8), a('h9', 9)]);
-      assert.deepEqual(keysOf(await large.plan({ records: [], mode: 'sync', types: ['A'] })), ['many_deletes']);
+      assert.deepEqual(keysOf(await large.plan({ records: [], mode: 'sync', hosts: seven })), ['many_deletes']);
       const updates = eight.map((one) => ({ ...one, ttl: 900 }));
       assert.deepEqual(keysOf(await large.plan({ records: updates })), ['many_updates']);
     });

@@ -318,7 +318,7 @@ for (const { kind, skip } of databases('one'))
 
     it('ends with 3 where a guard is met, and takes it where it is meant', async () => {
       await ok('records set example.com @ MX mx.example.net --priority 1');
-      writeFileSync(at('g.zone'), '; nothing\n');
+      writeFileSync(at('g.zone'), 'other IN A 192.0.2.1\n');
       const { id } = await json<{ id: number }>('plan example.com g.zone --sync --types MX --hosts @', 2);
       await fails(`apply ${id}`, 3, /409003[\s\S]*last_mx: [\s\S]*--force last_mx/);
       await ok(`apply ${id} --force last_mx`);

@@ -237,7 +237,7 @@ for (const { kind, skip } of databases('one'))
       const [one, two, mails] = [
         await zone([a('sel', 51)]),
         await zone([a('sel', 51)]),
-        await zone([{ host: 'm', type: 'MX', value: 'mail.example.net.', priority: 10, ttl: 300 }]),
+        await zone([{ host: 'm', type: 'MX', value: 'mail.example.net.', priority: 10, ttl: 300 }, a('kept', 52)]),
       ];
       const { client } = await user('half', [one.id], [two.id]);
       const { id } = await plan({ where: { value: '192.0.2.51' }, set: { ttl: 900 } });

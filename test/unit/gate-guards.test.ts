@@ -9,7 +9,15 @@ const rows = Array.from({ length: RECORDS }, (_, i) => row(i + 1));
 
 /** The guards that changes of the first records of a zone of ten meet. */
 async function met(op: 'update' | 'delete', count: number): Promise<GuardKey[]> {
-  const zone = { name: 'x.example', records: RECORDS, rows, held: new Map(), elsewhere: new Map(), ttlFloor: 60 };
+  const zone = {
+    name: 'x.example',
+    records: RECORDS,
+    rows,
+    held: new Map(),
+    elsewhere: new Map(),
+    ttlFloor: 60,
+    emptied: false,
+  };
   const changes = rows.slice(0, count).map((before) => {
     const state = {
       remote_id: null,

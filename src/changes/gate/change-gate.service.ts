@@ -17,6 +17,7 @@ import {
   exists,
   floorOf,
   guardsOf,
+  isBare,
   lostOf,
   type Met,
   modeOf,
@@ -25,6 +26,7 @@ import {
   targetIn,
   targetOf,
   told,
+  type Way,
 } from './guards.js';
 import { HeldNames } from './held-names.js';
 import { hostsOf, type ListedChange } from './planned.js';
@@ -67,12 +69,17 @@ export interface PlanPass {
   whole: boolean;
   force: readonly string[];
   ids: readonly number[];
+  /** it was planned with the guard `empty_document`, which its changes alone may not show any more */
+  emptied: boolean;
 }
 
 /** Doors that keep names by themselves: the guard of these names is for others. */
 const OWN: Partial<Record<Door, GuardKey>> = { failover: 'failover', tunnel: 'tunnel' };
 /** Doors of those who have to name what they change, where the domain demands it: others read it under the locks. */
 const CONDITIONAL: ReadonlySet<Door> = new Set(['api', 'token']);
+/** Whether a guard is for a list: an integration cannot name `empty_document`, and deletes what it was asked to. */
+const concerns = (key: GuardKey, { door, plan }: Passing['options']): boolean =>
+  OWN[door] !== key && (key !== 'empty_document' || plan !== undefined || CONDITIONAL.has(door));
 
 /**
  * The one place that decides whether a change of records may go now, whatever door it comes by: asked under the locks
@@ -94,15 +101,15 @@ export class ChangeGate {
    */
   async pass(list: Passing, nets: readonly Net[], assertFits: () => void): Promise<string | undefined> {
     const { actor, zone, changes, options } = list;
-    const { plan, door } = options;
+    const { plan } = options;
     if (options.follows) return undefined;
     const override = options.override ?? overrideOf(actor);
     const closed = nets.length ? closedFor(zone.rules, nets) : null;
     if (closed && override === undefined) throw frozen(closed);
     this.admit(list);
     const way = plan ? 'plan' : 'direct';
-    const keys = GUARDS.filter((key) => OWN[door] !== key && modeOf(zone.rules, key, way) !== 'off');
-    const guards = await this.guards(list, new Set(keys));
+    const keys = GUARDS.filter((key) => concerns(key, options) && modeOf(zone.rules, key, way) !== 'off');
+    const guards = await this.guards(list, new Set(keys), way, plan?.emptied);
     const idOf = (i: number) => (plan ? plan.ids[changes[i]?.position ?? -1] : undefined) ?? i + 1;
     const met = told(
       guards.map((one, i) => ({ position: idOf(i), guards: one })),
@@ -137,7 +144,7 @@ export class ChangeGate {
 
   /** Changes as a plan shows them. */
   private async wanted(list: Passing): Promise<WantedChange[]> {
-    const guards = await this.guards(list, new Set(GUARDS));
+    const guards = await this.guards(list, new Set(GUARDS), 'plan');
     const at = byHost(list.rows);
     const wanted: WantedChange[] = [];
     for (const [i, { op, recordId, before, after }] of list.changes.entries()) {
@@ -160,9 +167,14 @@ export class ChangeGate {
 
   /**
    * The guards, of some, that each of some changes meets, if these are all that is done. What a token with rules may
-   * not read is not there for it.
+   * not read is not there for it. @param emptied whether they are of a document without records
    */
-  async guards(list: Omit<Passing, 'options'>, keys: ReadonlySet<GuardKey>): Promise<GuardKey[][]> {
+  async guards(
+    list: Omit<Passing, 'options'>,
+    keys: ReadonlySet<GuardKey>,
+    way: Way,
+    emptied = false,
+  ): Promise<GuardKey[][]> {
     const { domain, zone, changes } = list;
     if (!changes.length || !keys.size) return changes.map(() => []);
     const rows = keys.has('dangling') ? await this.concerned(list) : list.rows;
@@ -170,8 +182,23 @@ export class ChangeGate {
     const known = {
       ...{ name: domain.name, records: zone.records, rows: readable(list, rows), elsewhere },
       ...{ held: await this.held.of(domain, keys), ttlFloor: floorOf(zone.rules) },
+      emptied: keys.has('empty_document') && (emptied || (await this.leavesBare(list, way))),
     };
     return guardsOf(known, changes, keys);
+  }
+
+  /**
+   * Whether a list deletes the last records of a zone but those that a bare one has. A write of one record set names
+   * what it deletes: of writes only those of several sets count.
+   */
+  private async leavesBare(list: Omit<Passing, 'options'>, way: Way): Promise<boolean> {
+    const { domain, zone, changes } = list;
+    if (changes.some(({ after }) => after && !isBare(after))) return false;
+    const lost = changes.flatMap(({ before }) => (before && !isBare(before) ? [before] : []));
+    const sets = new Set(lost.map(keyText));
+    if (sets.size < (way === 'plan' ? 1 : 2)) return false;
+    const apex = readable(list, await this.cache.those(domain.id, 'host', ['@']));
+    return zone.records - apex.filter(isBare).length <= lost.length;
   }
 
   /**

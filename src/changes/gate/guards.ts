@@ -1,3 +1,4 @@
+import { SIGNER_TYPES } from '../../dns/record.js';
 import { type ChangeRules, GUARDS, type GuardKey, type GuardMode } from '../../domains/change-rules/change-rules.js';
 import { due, turn } from '../../platform/common/turns.js';
 import type { ChangedState } from '../history/states.js';
@@ -17,7 +18,7 @@ export type Way = 'plan' | 'direct';
 
 /** What becomes of a change that meets a guard. */
 export const modeOf = ({ guards }: ChangeRules, key: GuardKey, way: Way): GuardMode =>
-  guards[key] ?? (way === 'plan' ? 'force' : key === 'apex_ns' ? 'warn' : 'off');
+  key === 'empty_document' ? 'force' : (guards[key] ?? (way === 'plan' ? 'force' : key === 'apex_ns' ? 'warn' : 'off'));
 
 /** seconds below which a TTL is low */
 export const floorOf = ({ ttl_floor }: ChangeRules): number => ttl_floor ?? TTL_FLOOR;
@@ -41,11 +42,17 @@ export interface Zone {
   elsewhere: ReadonlyMap<string, boolean>;
   /** seconds */
   ttlFloor: number;
+  /** the changes delete what a document without records does not have, or leave a bare zone: see `isBare` */
+  emptied: boolean;
 }
 
 const isMx = ({ type }: State) => type === 'MX';
 const isSpf = ({ type, value }: State) => type === 'TXT' && /^v=spf1(\s|$)/i.test(value);
-const isApexNs = ({ type, host }: State) => type === 'NS' && host === '@';
+const isApexNs = ({ type, host }: Pick<State, 'type' | 'host'>) => type === 'NS' && host === '@';
+
+/** Whether a record is one of those that a zone without contents has: its SOA and NS, and what its signer maintains. */
+export const isBare = (state: Pick<State, 'type' | 'host'>): boolean =>
+  state.type === 'SOA' || isApexNs(state) || SIGNER_TYPES.has(state.type);
 
 /** What is looked at for all changes of a list together. */
 interface Seen {
@@ -68,6 +75,7 @@ const isLast = (before: State | null, sort: (state: State) => boolean, names: Re
   !!before?.enabled && sort(before) && !names.has(before.host);
 
 const MEETS: Record<GuardKey, Meets> = {
+  empty_document: ({ before, after }, { zone }) => zone.emptied && before !== null && !after && !isBare(before),
   many_updates: ({ op }, { many }) => op === 'update' && many.updates,
   many_deletes: ({ op }, { many }) => op === 'delete' && many.deletes,
   apex_ns: ({ before, after }) =>
@@ -152,6 +160,8 @@ export const exists = (host: string, names: ReadonlySet<string>): boolean =>
   host === '@' || namesFor(host).some((name) => names.has(name));
 
 const WORDS: Record<GuardKey, (n: number, ttlFloor: number) => string> = {
+  empty_document: (n) =>
+    `${n} records are deleted: the document has no records, or only the SOA and NS of the zone would be left`,
   many_updates: (n) => `${n} records are changed, more than 30 % of the domain`,
   many_deletes: (n) => `${n} records are deleted, more than 30 % of the domain`,
   apex_ns: () => 'Name servers of the zone itself are changed or taken away',

@@ -34,6 +34,8 @@ export interface Wish {
   unchanged: number;
   /** they lead to a state: none is judged by what is there between two of them */
   together?: boolean;
+  /** it deletes what a document without records does not have */
+  emptied?: boolean;
 }
 
 /** Changes that were worked out. */
@@ -102,7 +104,7 @@ export class PlanBuilder {
     const zone = { rules: changeRulesOf(domain), records: domain.records_count };
     const passing = { actor: me, domain, zone, changes: list, rows };
     if (direct) this.gate.admit({ ...passing, options: direct });
-    const guards = await this.gate.guards(passing, ALL);
+    const guards = await this.gate.guards(passing, ALL, direct ? 'direct' : 'plan', wish.emptied);
     const at = byHost(rows);
     const changes: Draft['changes'] = [];
     for (const [i, change] of list.entries()) {

@@ -3,6 +3,8 @@ import { closedAt, type Freeze, type Window } from './windows.js';
 
 /** What may be a mistake, though it is allowed, and which changes meet it. */
 export const GUARD_MEANINGS = {
+  empty_document:
+    'A plan of a document without records deletes records, or nothing but the SOA and the NS of the zone is left',
   many_updates: 'More than 30 % of a domain of at least ten records are changed',
   many_deletes: 'More than 30 % of a domain of at least ten records are deleted',
   apex_ns: 'Name servers of the zone itself are changed or taken away',

@@ -6,6 +6,7 @@ import { DriftSetsRepository, nameOf } from '../../changes/drift/drift-sets.repo
 import { DriftSets } from '../../changes/drift/drift-sets.service.js';
 import { type Edit, itemOf, type Place, Places, upsert } from '../../changes/edits/edit.js';
 import { RecordInput } from '../../changes/edits/record.dto.js';
+import { isBare } from '../../changes/gate/guards.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import { type ChangedState, creationOf, patchOf, sameState, stateOf } from '../../changes/history/states.js';
 import { mayRead, readsAll } from '../../changes/history/who.js';
@@ -80,20 +81,18 @@ export class PlanTargets {
     const mode = input.mode ?? (source === 'version' ? 'sync' : 'merge');
     const warnings: string[] = [];
     const ignored = mode === 'sync' ? anyOf(changeRulesOf(domain).drift.ignore) : () => false;
-    const wanted =
+    const isOpen: Scope = (record) => scope(record) && !ignored(record);
+    const { wanted, isEmpty } =
       source === 'document'
-        ? await written(place, input.document as PlanDocument, warnings, {
-            rows,
-            isOpen: (record) => scope(record) && !ignored(record),
-          })
-        : await this.wanted(me, domain, place, input, source);
+        ? await written(place, input.document as PlanDocument, warnings, { rows, isOpen })
+        : { wanted: await this.wanted(me, domain, place, input, source), isEmpty: false };
     const named = await sifted(wanted, ({ record }) => scope(record));
     const there = await sifted(rows, scope);
     const meant = await sifted(named, ({ record }) => !ignored(record));
     const free = await sifted(there, (row) => !ignored(row));
     if (meant.length < named.length || free.length < there.length) warnings.push(IGNORED);
     const wish = await toward(meant, free, mode === 'sync');
-    return { ...wish, warnings };
+    return { ...wish, warnings, emptied: isEmpty && mode === 'sync' };
   }
 
   private async wanted(
@@ -229,7 +228,7 @@ async function written(
   { format, text }: PlanDocument,
   warnings: string[],
   { rows, isOpen }: { rows: readonly CacheRow[]; isOpen: Scope },
-): Promise<Wanted[]> {
+): Promise<{ wanted: Wanted[]; isEmpty: boolean }> {
   const { definition: provider, zone, defaultTtl: ttl } = place;
   const { records, errors: wrong, repeated } = await parseDocument(format, text, zone, { provider, ttl });
   const isThere = readOnlyAt(rows);
@@ -246,7 +245,7 @@ async function written(
   for (const { line, first, otherTtl } of repeated.slice(0, MAX_WARNINGS))
     warn(line, `says what line ${first} says${butFor(otherTtl)}, and counts once`);
   const made = await sifted(records, (one) => !one.readOnly && !isThere(one));
-  return upserts(place, made, warn);
+  return { wanted: await upserts(place, made, warn), isEmpty: records.every(({ record }) => isBare(record)) };
 }
 
 /** @param warn of a line whose TTL is not that of its set */

@@ -176,7 +176,10 @@ export class PlansService implements OnModuleInit {
       ...{ door: plan.door, comment, atomic: false, strict: true, lasting, override },
       ...(approval && { approver: signedIn(approval.me), override: approval.override }),
       base: basesOf(changes),
-      plan: { id, whole, force, ids: changes.map(({ position }) => position) },
+      plan: {
+        ...{ id, whole, force, ids: changes.map(({ position }) => position) },
+        emptied: changes.some(({ guards }) => guards.includes('empty_document')),
+      },
       only: setsOf(changes),
       stored: async (changeSet: number, manager: EntityManager) => {
         if (!(await this.plans.end(id, 'applied', changeSet, manager)))

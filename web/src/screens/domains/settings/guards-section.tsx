@@ -55,7 +55,12 @@ function GuardsForm({ base, isOwner, guards: known, modes }: Props & Known) {
                 <small>{meets}</small>
               </th>
               <td>
-                <NativeSelect size="xs" aria-label={label} data={modes} {...form.getInputProps(`guards.${key}`)} />
+                <NativeSelect
+                  size="xs"
+                  aria-label={label}
+                  data={key === 'empty_document' ? modes.filter(({ value }) => !value || value === 'force') : modes}
+                  {...form.getInputProps(`guards.${key}`)}
+                />
               </td>
             </tr>
           ))}
