@@ -21,6 +21,8 @@ export interface Entry {
 
 /** A parsed entry. */
 export interface FileEntry extends Entry {
+  /** The comment after its last word, without `;`; empty: none. */
+  comment: string;
   /** Number of its first line, from 1. */
   line: number;
   /** Its error. */
@@ -48,6 +50,10 @@ export interface EntryRecord {
 const MAX_NAME = 8 * 255;
 /** Of the data of a record: more would hold up the event loop. The longest text has 258 full strings. */
 const MAX_WORDS = 4096;
+/** When Windows has last seen a dynamic record, in hours since 1601: in its exports, before the TTL. */
+const AGE = /^\[AGE:\d+\]$/i;
+/** GoDaddy's `_sip._tls.@`, whose `@` stands for the origin. */
+const BEFORE_ORIGIN = /[^\\](\\\\)*\.@$/;
 const UNITS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1 };
 
 /** Seconds of `3600` or `1h30m`; null for an invalid TTL such as `1h30`, which BIND rejects, too. */
@@ -127,8 +133,8 @@ export function parseEntries(
 /**
  * The same entry by entry, so that the caller can yield to the event loop; null: inside a long entry.
  * @param generate how many records the `$GENERATE` directives of the file may make, each of them an entry of its own of
- *   which only the first has a text, and `TYPE1` is read as A; 0: they are errors, and `TYPE1` stays as it is written,
- *   as where the file is edited
+ *   which only the first has a text, and `TYPE1` is read as A, as is what other tools write and BIND does not read;
+ *   0: they are errors, and `TYPE1` stays as it is written, as where the file is edited
  */
 export function* entriesOf(
   text: string,
@@ -158,7 +164,8 @@ function entryOf(parser: Parser, line: Line): FileEntry {
   } catch (fault) {
     error ??= faultOf(fault);
   }
-  return { text: line.text, record: error ? null : record, line: line.number, error };
+  const comment = /;(.*)/.exec(line.text.slice(line.words.at(-1)?.end ?? 0))?.[1]?.trim() ?? '';
+  return { text: line.text, record: error ? null : record, line: line.number, error, comment };
 }
 
 class Parser {
@@ -185,7 +192,7 @@ class Parser {
   *generate(line: Line): Generator<FileEntry> {
     const before = { owner: this.owner, lastTtl: this.lastTtl };
     let { text } = line;
-    const entry = { line: line.number, record: null, error: null };
+    const entry = { line: line.number, record: null, error: null, comment: '' };
     try {
       for (const one of this.templates(line)) {
         yield { ...entry, text, record: this.record(one) };
@@ -223,7 +230,7 @@ class Parser {
   read(line: Line): EntryRecord | null {
     if (line.text.startsWith(DISABLED)) return this.disabled(line);
     const first = line.words[0];
-    if (!first) return null;
+    if (!first || (this.mayGenerate && isSignature(line.words))) return null;
     return first.raw.startsWith('$') && first.start === 0 ? this.directive(line) : this.record(line);
   }
 
@@ -234,9 +241,13 @@ class Parser {
       const words = say('{directive} is not supported; put the records into the file itself', { directive: keyword });
       fail(words, line.number, true);
     }
-    if ((keyword !== '$ORIGIN' && keyword !== '$TTL') || !argument || rest.length) {
-      fail('the directive is not understood', line.number);
-    }
+    if (keyword === '$DATE' && this.mayGenerate) return null;
+    if (keyword !== '$ORIGIN' && keyword !== '$TTL')
+      fail(
+        say('{directive} is not supported: remove the line', { directive: ascii(keyword).slice(0, 50) }),
+        line.number,
+      );
+    if (!argument || rest.length) fail('the directive is not understood', line.number);
     if (keyword === '$ORIGIN') this.origin = this.absolute(argument, line);
     else this.defaultTtl = this.ttl(argument, line);
     return null;
@@ -252,6 +263,8 @@ class Parser {
 
   private absolute(word: Word, line: Line): string {
     if (word.raw === '@' && !word.quoted) return this.origin;
+    if (this.mayGenerate && !word.quoted && BEFORE_ORIGIN.test(word.raw))
+      return this.absolute({ ...word, raw: word.raw.slice(0, -2) }, line);
     if (word.raw.length + this.origin.length > MAX_NAME) fail('a name is too long', line.number);
     const name = canonicalName(word.raw);
     if (isAbsolute(name)) return name;
@@ -302,7 +315,9 @@ class Parser {
   private type(word: Word | undefined, line: Line): string {
     const given = word?.raw.toUpperCase() ?? fail('a record without type', line.number);
     const type = this.mayGenerate ? knownName(given) : given;
-    return isType(type) ? type : fail('not a record type', line.number);
+    if (isType(type)) return type;
+    const name = ascii(word?.raw ?? '').slice(0, 50);
+    return fail(say('"{word}" is not a record type: correct it, or remove the line', { word: name }), line.number);
   }
 
   /** Takes TTL and class, which stand in either order, off the words. @returns null without a TTL */
@@ -314,7 +329,7 @@ class Parser {
         if (word.raw.toUpperCase() !== 'IN') fail('only class IN is supported', line.number);
         hasClass = true;
       } else if (ttl === null && parseTtl(word.raw) !== null) ttl = this.ttl(word, line);
-      else break;
+      else if (!this.mayGenerate || !AGE.test(word.raw)) break;
       words.shift();
     }
     return ttl;
@@ -341,6 +356,9 @@ class Parser {
       .join(' ');
   }
 }
+
+/** Whether a line is the signature of a transfer, as dig prints it: `key. 0 ANY TSIG hmac-sha256. …`. */
+const isSignature = (words: readonly Word[]): boolean => words[2]?.raw === 'ANY' && words[3]?.raw === 'TSIG';
 
 /** The mnemonic of `TYPE1`; empty: it is no number of a type. */
 function knownName(type: string): string {

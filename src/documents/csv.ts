@@ -22,11 +22,30 @@ const COLUMNS = {
 };
 const NAMES = Object.keys(COLUMNS) as Column[];
 const REQUIRED: readonly Column[] = ['host', 'type', 'value'];
+const HEAD_NEEDED =
+  'must begin with a line that names the columns host, type and value, separated by commas, semicolons or tabs';
 const NUMBERS: ReadonlySet<Column> = new Set(['ttl', 'priority', 'weight']);
 const FLAGS: ReadonlySet<Column> = new Set(['proxied', 'enabled', 'read_only']);
 const TRUTH: Record<string, boolean> = { true: true, yes: true, '1': true, false: false, no: false, '0': false };
 
-const CELL = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r?\n|$)/y;
+const SEPARATORS = [',', ';', '\t'];
+/** As Excel writes the separator before the rows. */
+const TOLD = /^[ \t]*"?sep=([^"\r\n])"?[ \t]*(?:\r?\n|$)/i;
+
+/** What separates the cells, as the first line says or shows, and where the rows begin. */
+function separatorOf(text: string): { separator: string; from: number } {
+  const told = TOLD.exec(text);
+  if (told) return { separator: told[1] as string, from: told[0].length };
+  const first = /\S[^\r\n]*/.exec(text)?.[0] ?? '';
+  const count = (separator: string) => first.split(separator).length;
+  return { separator: SEPARATORS.toSorted((a, b) => count(b) - count(a))[0] as string, from: 0 };
+}
+
+const cellOf = (separator: string): RegExp => {
+  const one = `\\u${separator.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${one}\\r\\n]*))(${one}|\\r?\\n|$)`, 'y');
+};
+const isBlank = (cell: string): boolean => cell.trim() === '';
 
 interface Row {
   line: number;
@@ -38,11 +57,13 @@ interface Row {
 /** Rows of RFC 4180; one that is broken ends with its line. */
 function* rowsOf(text: string): Generator<Row> {
   const lines = new Lines(text);
-  for (let at = 0; at < text.length; ) {
+  const { separator, from } = separatorOf(text);
+  const cell = cellOf(separator);
+  for (let at = from; at < text.length; ) {
     const row: Row = { ...lines.at(at), cells: [], fault: null };
-    for (let end = ','; end === ','; ) {
-      CELL.lastIndex = at;
-      const match = CELL.exec(text);
+    for (let end = separator; end === separator; ) {
+      cell.lastIndex = at;
+      const match = cell.exec(text);
       if (!match) {
         row.fault =
           text[at] === '"' && text.indexOf('"', at + 1) < 0 ? 'a quote is not closed' : 'a quote inside a word';
@@ -61,7 +82,9 @@ function* rowsOf(text: string): Generator<Row> {
 /** The columns that the first row names; null when something is wrong with it. */
 function* headOf({ line, cells }: Row): Generator<Found, Column[] | null> {
   let isRight = true;
-  const columns = cells.map((cell) => cell.trim().toLowerCase());
+  const columns = cells
+    .slice(0, cells.findLastIndex((cell) => !isBlank(cell)) + 1)
+    .map((cell) => cell.trim().toLowerCase());
   for (const [i, name] of columns.entries()) {
     if (NAMES.includes(name as Column) && columns.indexOf(name) === i) continue;
     isRight = false;
@@ -71,7 +94,7 @@ function* headOf({ line, cells }: Row): Generator<Found, Column[] | null> {
     else yield { line, message: say('"{name}" is no column: use {values}', { name: name.slice(0, 50), values }) };
   }
   if (REQUIRED.every((name) => columns.includes(name))) return isRight ? (columns as Column[]) : null;
-  yield { line, message: 'must begin with a line that names the columns host, type and value', code: 'required' };
+  yield { line, message: HEAD_NEEDED, code: 'required' };
   return null;
 }
 
@@ -84,17 +107,17 @@ function fieldOf(name: Column, cell: string): unknown {
   return name === 'value' || name === 'remark' ? text : trimmed;
 }
 
-/** Reads comma-separated values with a line of column names; an empty cell says nothing. */
+/** Reads values separated by commas, semicolons or tabs with a line of column names; an empty cell says nothing. */
 export function* readCsv(text: string): Generator<Found> {
   let columns: Column[] | null = null;
   for (const row of rowsOf(text)) {
     const { line, column, cells, fault } = row;
     if (fault) yield { line, column, message: fault };
-    else if (cells.length === 1 && cells[0]?.trim() === '') yield null;
+    else if (cells.every(isBlank)) yield null;
     else if (!columns) {
       columns = yield* headOf(row);
       if (!columns) return;
-    } else if (cells.length !== columns.length)
+    } else if (cells.length < columns.length || !cells.slice(columns.length).every(isBlank))
       yield { line, message: say('has {given} cells, not {size}', { given: cells.length, size: columns.length }) };
     else {
       const given = columns.map((name, i) => [name, cells[i] as string] as const);
@@ -102,8 +125,7 @@ export function* readCsv(text: string): Generator<Found> {
       yield { line, input: Object.fromEntries(said.map(([name, cell]) => [name, fieldOf(name, cell)])) };
     }
   }
-  if (!columns)
-    yield { line: 1, message: 'must begin with a line that names the columns host, type and value', code: 'required' };
+  if (!columns) yield { line: 1, message: HEAD_NEEDED, code: 'required' };
 }
 
 export const csv: Printer = {

@@ -30,7 +30,25 @@ export interface DocumentRecord {
   readOnly: boolean;
   /** Its document says so itself. */
   marked: boolean;
+  /** The zone has it as it is here, also where it could not be made: see `KnownRecord`. */
+  isStored: boolean;
 }
+
+/** A record of the zone. A document that has it unchanged is right, even where nobody could enter it. */
+export interface KnownRecord extends DnsRecord {
+  read_only: boolean;
+}
+
+/** What of a document counts for a warning. */
+export type NoteKey = keyof typeof NOTES;
+/** The words of a note; `n`: how often it is. */
+export const NOTES = {
+  ignored: (n: number) => `${n} record sets are left as they are: octodns.ignored`,
+  spf: (n: number) => `${n} records of the type SPF (99) are read as TXT (RFC 7208)`,
+  proxied: (n: number) => `${n} records are proxied by Cloudflare (cf-proxied:true), and are not here`,
+  automatic: (n: number) => `${n} records have the automatic TTL of Cloudflare, 1, and get one of their own`,
+  elsewhere: (n: number) => `${n} lines of the cache, or of other zones, of a name server are left out`,
+} as const;
 
 /** A mistake in a document. */
 export interface DocumentError extends FieldError {
@@ -44,8 +62,12 @@ export interface DocumentError extends FieldError {
 export interface ParsedDocument {
   records: DocumentRecord[];
   errors: DocumentError[];
-  /** Lines with records that servers maintain themselves (SOA, and those of DNSSEC), which are left aside. */
+  /** Lines with the SOA, and with records that signers maintain, which are left aside. */
   leftAside: { line: number; type: string }[];
+  /** What counts for a warning, with its first line. */
+  notes: { line: number; key: NoteKey; count: number }[];
+  /** Record sets that are not looked at, and stay as they are. */
+  ignored: { host: string; type: string }[];
   /** Lines that say what an earlier one has said already; `otherTtl`: but for the TTL, which a set has just once. */
   repeated: { line: number; first: number; otherTtl: boolean }[];
 }
@@ -58,6 +80,10 @@ export interface Place {
 /** A record as a format has it: the fields of a body of `POST …/records`, not validated yet. */
 interface Given extends Place {
   input: Record<string, unknown>;
+  /** What is wrong with it, unless the zone has it already. */
+  wrong?: readonly Mistake[];
+  /** It is of an export of Cloudflare. */
+  isCloudflare?: boolean;
 }
 
 export interface Mistake extends Place {
@@ -67,7 +93,12 @@ export interface Mistake extends Place {
 }
 
 /** What a reader of a format finds; null: nothing yet, so that the caller may yield to the event loop. */
-export type Found = Given | Mistake | { line: number; leftAside: string } | null;
+export type Found =
+  | Given
+  | Mistake
+  | { line: number; leftAside: string }
+  | { line: number; note: NoteKey; set?: { host: string; type: string } }
+  | null;
 
 /** A reader of a format. @param ttl seconds, of records that name none */
 export type Reader = (text: string, zone: string, ttl: number) => Generator<Found>;

@@ -14,6 +14,14 @@ function reasonOf(record: PrintedRecord, first: PrintedRecord | undefined): stri
   return octodnsValue(record) === undefined ? 'octoDNS has no form for it' : '';
 }
 
+/** What octoDNS needs to be told of a set; empty: nothing. It has ALIAS at the root only, and no CNAME there. */
+function optionsOf({ type, host, proxied }: PrintedRecord): string {
+  const isRoot = host === '@';
+  const lenient = (type === 'ALIAS' && !isRoot) || (type === 'CNAME' && isRoot) ? '      lenient: true\n' : '';
+  const more = `${lenient}${proxied ? '      cloudflare:\n        proxied: true\n' : ''}`;
+  return more && `    octodns:\n${more}`;
+}
+
 /** A set of records in YAML, of which JSON is a part, and comments of those that it cannot have. */
 function* written(set: readonly PrintedRecord[], zone: string): Generator<string> {
   let first: PrintedRecord | undefined;
@@ -26,7 +34,7 @@ function* written(set: readonly PrintedRecord[], zone: string): Generator<string
     if (!first) {
       first = record;
       yield `  - type: ${record.type}\n    ttl: ${record.ttl}\n`;
-      if (record.proxied) yield '    octodns:\n      cloudflare:\n        proxied: true\n';
+      yield optionsOf(record);
       if (!SINGLE.has(record.type)) yield '    values:\n';
     }
     const more = beside(record, true);

@@ -32,6 +32,9 @@ const PARTS: Record<string, readonly (readonly string[])[]> = {
 };
 const PLAIN = ['A', 'AAAA', 'ALIAS', 'CNAME', 'DNAME', 'NS', 'OPENPGPKEY', 'PTR', 'TXT'];
 
+/** Parts that need not be given, and what they are then. */
+const DEFAULTS: Record<string, Record<string, string>> = { CAA: { flags: '0' } };
+
 /** Types that octoDNS has and the service can write. */
 export const OCTODNS_TYPES: readonly string[] = [...PLAIN, ...Object.keys(PARTS)].sort();
 
@@ -73,7 +76,7 @@ export function inputOf(type: string, value: unknown): { value: string; priority
   const parts = PARTS[type];
   if (parts) return fromParts(type, parts, value);
   if (typeof value !== 'string') return 'must be a string';
-  return { value: type === 'TXT' ? value.replaceAll('\\;', ';') : value };
+  return { value: type === 'TXT' || type === 'SPF' ? value.replaceAll('\\;', ';') : value };
 }
 
 function fromParts(type: string, parts: readonly (readonly string[])[], value: unknown): ReturnType<typeof inputOf> {
@@ -82,7 +85,8 @@ function fromParts(type: string, parts: readonly (readonly string[])[], value: u
   const known = new Set([...parts.flat(), ...(type === 'SVCB' || type === 'HTTPS' ? ['svcparams'] : [])]);
   const odd = Object.keys(given).find((key) => !known.has(key));
   if (odd !== undefined) return say('"{name}" has no form here', { name: odd.slice(0, 50) });
-  const words = parts.map((names) => names.map((name) => given[name]).find((one) => one !== undefined));
+  const all = { ...DEFAULTS[type], ...given };
+  const words = parts.map((names) => names.map((name) => all[name]).find((one) => one !== undefined));
   const missing = words.findIndex((word) => typeof word !== 'string');
   if (missing >= 0) return say('needs "{name}"', { name: parts[missing]?.[0] as string });
   const fields = fieldsOf(type);

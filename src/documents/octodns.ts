@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { SIGNER_TYPES } from '../dns/record.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { type Found, Lines, type Mistake } from './document.js';
 import { inputOf, OCTODNS_TYPES } from './octodns-values.js';
@@ -10,9 +11,12 @@ const KEYS: ReadonlySet<string> = new Set(['type', 'ttl', 'value', 'values', 'oc
 /** Characters of one host: more would hold up the event loop. */
 const MAX_HOST = 131_072;
 
-/** A host with its records: in the outermost mapping, only a key begins a line. */
+/**
+ * A host with its records: in the outermost mapping, only a key begins a line, but for the `:` before the records of a
+ * key that has a `?` in front, as PyYAML writes the empty key of the root.
+ */
 function* hostsOf(text: string): Generator<{ line: number; part: string }> {
-  const begins = /(?<![^\n])[^\s#}\]-]/g;
+  const begins = /(?<![^\n])(?!:(?:\s|$))[^\s#}\]-]/g;
   const lines = new Lines(text);
   let start = 0;
   for (let match = begins.exec(text); match; match = begins.exec(text)) {
@@ -33,6 +37,13 @@ export function* readOctodns(text: string): Generator<Found> {
     else yield* readHost(part, line, known);
     yield null;
   }
+}
+
+/** What is said of a set under `octodns`, its scalars as texts. */
+interface Options {
+  ignored?: unknown;
+  lenient?: unknown;
+  cloudflare?: { proxied?: unknown } | undefined;
 }
 
 /** Where a node stands in the document. */
@@ -81,6 +92,7 @@ const keyOf = ({ key }: Pair): string => (isScalar(key) ? String(key.value ?? ''
 class OctodnsSet {
   private readonly fields: ReadonlyMap<string, Node | null>;
   private readonly type: string;
+  private readonly octodns: Options;
 
   constructor(
     private readonly host: string,
@@ -89,13 +101,19 @@ class OctodnsSet {
   ) {
     this.fields = new Map(set.items.map((pair) => [keyOf(pair), pair.value as Node | null]));
     this.type = (this.textOf('type') ?? '').toUpperCase();
+    const octodns = plainOf(this.fields.get('octodns'));
+    this.octodns = typeof octodns === 'object' && octodns ? octodns : {};
   }
 
   /** @param types those of the host that were read already */
   *read(types: Set<string>): Generator<Found> {
     const { type, set, fields } = this;
     if (!type) return yield this.wrong(set, say('needs "{name}"', { name: 'type' }), 'required');
-    if (!OCTODNS_TYPES.includes(type)) {
+    if (isTrue(this.octodns.ignored))
+      return yield { ...this.where(set), note: 'ignored', set: { host: this.name, type } };
+    if (SIGNER_TYPES.has(type)) return yield { ...this.where(set), leftAside: type };
+    // octoDNS has had it
+    if (!OCTODNS_TYPES.includes(type) && type !== 'SPF') {
       const words = say('octoDNS has records of {values} only', { values: OCTODNS_TYPES.join(', ') });
       return yield this.wrong(fields.get('type'), words, 'choice');
     }
@@ -116,13 +134,23 @@ class OctodnsSet {
     if (!values.length) yield this.wrong(this.set, 'needs "value" or "values"', 'required');
     const seconds = this.textOf('ttl') ?? String(OCTODNS_TTL);
     const ttl = /^\d+$/.test(seconds) ? Number(seconds) : seconds;
-    const proxied = proxiedOf(this.fields.get('octodns'));
-    const rest = { host: host === '' ? '@' : host, type, ttl, ...(proxied !== undefined && { proxied }) };
+    const proxied = proxiedOf(this.octodns);
+    const rest = { host: this.name, type, ttl, ...(proxied !== undefined && { proxied }) };
+    const rule = isTrue(this.octodns.lenient) ? undefined : misplaced(type, host === '');
     for (const node of values) {
       const value = inputOf(type, plainOf(node));
       if (typeof value === 'string') yield this.wrong(node, value);
-      else yield { ...this.where(node), input: { ...rest, ...value } };
+      else
+        yield {
+          ...this.where(node),
+          input: { ...rest, ...value },
+          ...(rule && { wrong: [this.wrong(this.fields.get('type'), rule, 'conflict')] }),
+        };
     }
+  }
+
+  private get name(): string {
+    return this.host === '' ? '@' : this.host;
   }
 
   private textOf(name: string): string | undefined {
@@ -142,8 +170,17 @@ function plainOf(node: unknown): unknown {
   return isScalar(node) ? (node.value ?? '') : undefined;
 }
 
-function proxiedOf(node: unknown): boolean | undefined {
-  const { cloudflare } = (plainOf(node) ?? {}) as { cloudflare?: { proxied?: unknown } };
+function proxiedOf({ cloudflare }: Options): boolean | undefined {
   const proxied = cloudflare?.proxied;
   return typeof proxied === 'string' ? proxied.toLowerCase() === 'true' : undefined;
+}
+
+/** What YAML 1.1, which octoDNS reads, has for true. */
+const isTrue = (value: unknown): boolean => typeof value === 'string' && /^(true|yes|on)$/i.test(value);
+
+/** Where octoDNS has no record of a type, unless it is lenient. */
+function misplaced(type: string, isRoot: boolean): FieldText | undefined {
+  if (type === 'ALIAS' && !isRoot) return 'octoDNS has ALIAS at the root only: set octodns.lenient to true';
+  if (type === 'CNAME' && isRoot) return 'octoDNS has no CNAME at the root: set octodns.lenient to true';
+  return undefined;
 }

@@ -420,10 +420,10 @@ for (const { kind, skip } of databases('one'))
       const { base } = await zone('wrong.example');
       const records = [
         { host: 'a', type: 'A', value: 'bad' },
-        { host: 'b', type: 'A', value: '192.0.2.1', ttl: 0 },
+        { host: 'b', type: 'A', value: '192.0.2.1', ttl: -1 },
         { host: 'c', type: 'MX', value: 'mx.example.net.', priority: 99_999 },
         { host: '-bad-..', type: 'TXT', value: 'x', weight: 5 },
-        { host: 'd', type: 'NONE', value: 'x', ttl: 0 },
+        { host: 'd', type: 'NONE', value: 'x', ttl: -1 },
       ];
       const { errors } = refused(await admin.post(`${base}/plans`, { records }), 400, 400001).data;
       assert.deepEqual(errors?.map(({ path }) => path).toSorted(), [
@@ -461,10 +461,7 @@ for (const { kind, skip } of databases('one'))
         't TYPE15 \\# 2 000a',
         't A \\#',
         't A \\# 4 C000020',
-        't TYPE65534 \\# 4 C0000205',
         't HINFO "a" "b"',
-        't SPF "v=spf1 -all"',
-        'u TYPE99 "v=spf1 -all"',
         't TYPE0 \\# 0',
         't TYPE99999 \\# 0',
         't HTTPS \\# 5 0001000003',

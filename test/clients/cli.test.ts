@@ -299,6 +299,19 @@ for (const { kind, skip } of databases('one'))
       await ok('plan example.com e.zone --sync');
     });
 
+    it('reads a document in UTF-16 by its byte order mark', async () => {
+      const little = Buffer.from('\uFEFFhost;type;value\r\nwide;TXT;gr\u00fcn\r\n', 'utf16le');
+      for (const [name, bytes] of [
+        ['le.csv', little],
+        ['be.csv', Buffer.from(little).swap16()],
+      ] as const) {
+        writeFileSync(at(name), bytes);
+        assert.match(await ok(`plan example.com ${name}`, 2), /gr\u00fcn/);
+      }
+      writeFileSync(at('odd.csv'), little.subarray(0, 11));
+      await fails('plan example.com odd.csv', 1, /odd\.csv is not in UTF-8/);
+    });
+
     it('tells each mistake of a document with its line', async () => {
       writeFileSync(at('f.zone'), 'one IN A 192.0.2.1\ntwo IN A 192.0.2.700\n');
       await fails('plan example.com f.zone', 1, /400001[\s\S]*line 2(, column \d+)?: /);

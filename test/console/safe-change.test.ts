@@ -91,9 +91,11 @@ describeUnless(noChromium || noPowerdns)('changes that can be looked at before, 
     const { domain, zone } = world;
     await go(`/domains/${domain}/history?version=1`);
     await button('Restore version 1').click();
-    await button('Confirm 1 warning first').waitFor();
-    assert.equal(await button('Confirm 1 warning first').isDisabled(), true);
+    await button('Confirm 2 warnings first').waitFor();
+    assert.equal(await button('Confirm 2 warnings first').isDisabled(), true);
     await sound();
+    await page.getByRole('checkbox', { name: /Nothing but SOA and NS would be left/ }).check();
+    await button('Confirm 1 warning first').waitFor();
     await page.getByRole('checkbox', { name: /The last MX goes/ }).check();
     await button('Apply 2 changes').click();
     await page.getByText('2 of 2 applied').waitFor();

@@ -56,12 +56,12 @@ describe('all that is wrong with a document is told, by line:', () => {
     await assertWrong('zonefile', `${lines.join('\n')}\n`, [
       [3, '$INCLUDE is not supported'],
       [4, 'in a.example.com. A: must be an IPv4 address'],
-      [5, 'not a record type'],
+      [5, '"BOGUS" is not a record type: correct it'],
       [6, 'only class IN'],
       [7, 'in d1.example.com. A: must be an IPv4 address'],
       [8, 'the range of numbers'],
       [9, 'the template is broken'],
-      [10, 'not a record type'],
+      [10, '"BOGUS" is not a record type'],
       [13, 'more than 10000 records in all'],
       [14, 'more than 10000 records in all'],
       [15, 'a quote is not closed'],
@@ -76,7 +76,7 @@ describe('all that is wrong with a document is told, by line:', () => {
     const lines = [
       'Host,type,value,ttl,priority,enabled,remark',
       'a,A,192.0.2.1,60,,,fine',
-      'b,A,999.0.2.1,0,,maybe,',
+      'b,A,999.0.2.1,-1,,maybe,',
       'c,A,192.0.2.1',
       '"d","TXT","two',
       'lines ""and"" quotes",,,no,',
@@ -90,8 +90,8 @@ describe('all that is wrong with a document is told, by line:', () => {
       '"h,A,192.0.2.1,,,,',
     ];
     await assertWrong('csv', lines.join('\r\n'), [
+      [3, 'in b A, ttl: must be an integer'],
       [3, 'in b A, enabled: must be a boolean value'],
-      [3, 'in b A, ttl: must be a whole number of seconds'],
       [3, 'in b A, value: must be an IPv4 address'],
       [4, 'has 3 cells, not 7'],
       [7, 'in e BOGUS, type: must be one of'],
@@ -113,7 +113,7 @@ describe('all that is wrong with a document is told, by line:', () => {
   it('JSON', async () => {
     const lines = [
       '[',
-      '  {"host": "a", "type": "A", "value": "999.0.2.1", "ttl": 0},',
+      '  {"host": "a", "type": "A", "value": "999.0.2.1", "ttl": -1},',
       '  {"host": "b", "type": "A", "value": "192.0.2.1", "colour": "red", "ttl": "60"},',
       '  {"host": "c", "type": "A" "value": "192.0.2.1"},',
       '  {"type": "A", "value": "192.0.2.1"},',

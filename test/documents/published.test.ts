@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { readRdata } from '../../src/dns/record.js';
+import { readRdata, SIGNER_TYPES } from '../../src/dns/record.js';
 import { rdataToWire } from '../../src/dns/wire-rdata.js';
 import { parseEntries } from '../../src/dns/zonefile-entries.js';
 import { parseDocument } from '../../src/documents/parse-document.js';
@@ -28,7 +28,7 @@ const ZONES: [file: string, zone: string, records: number][] = [
   ['rfc1876.loc.example', 'loc.example', 6],
   ['rfc2317.2.0.192.in-addr.arpa', '2.0.192.in-addr.arpa', 10],
   ['rfc2782.example.com', 'example.com', 13],
-  ['rfc4034.example.com', 'example.com', 5],
+  ['rfc4034.example.com', 'example.com', 4],
   ['bind-arm.0.0.192.in-addr.arpa', '0.0.192.in-addr.arpa', 397],
   ['wikipedia.example.com', 'example.com', 14],
   ['quirks.example.com', 'example.com', 16],
@@ -61,7 +61,8 @@ describeUnless(missing('named-compilezone'))('a published zone file is read as B
       .map(({ record: { host, type, value, priority, ttl } }) => JSON.stringify([host, type, value, priority, ttl]))
       .sort();
     const theirs = compiled(fileOf(file), zone);
-    assert.deepEqual(ours, canonical(theirs, zone));
+    const shown = theirs.filter(({ type }) => !SIGNER_TYPES.has(type));
+    assert.deepEqual(ours, canonical(shown, zone));
     assert.equal(records.length + leftAside.length, theirs.length);
   });
 
@@ -93,6 +94,7 @@ describe('a document', () => {
       leftAside.map(({ type, line }) => [type, line]),
       [
         ['SOA', 2],
+        ['DNSKEY', 6],
         ['RRSIG', 17],
         ['NSEC', 24],
       ],

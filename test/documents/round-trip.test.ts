@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
-import { dnsRecord, fromRdata, isKnownType, MAX_TTL, recordKey, shownValue } from '../../src/dns/record.js';
+import {
+  dnsRecord,
+  fromRdata,
+  isKnownType,
+  MAX_TTL,
+  recordKey,
+  SIGNER_TYPES,
+  shownValue,
+} from '../../src/dns/record.js';
 import { txtPresentation } from '../../src/dns/text.js';
 import type { DocumentFormat, ExportFormat, PrintedRecord } from '../../src/documents/document.js';
 import { OCTODNS_TYPES } from '../../src/documents/octodns-values.js';
@@ -55,9 +63,9 @@ const host = fc.constantFrom(
   'xn--bcher-kva',
   'null',
 );
-const value = fc.constantFrom(
-  ...Object.entries(SAMPLES).flatMap(([type, all]) => all.map((rdata) => ({ type, rdata }))),
-);
+/** Samples of the types that a document has for itself: what signers maintain is left aside, and SPF is read as TXT. */
+const READ = Object.entries(SAMPLES).filter(([type]) => !SIGNER_TYPES.has(type) && type !== 'SPF');
+const value = fc.constantFrom(...READ.flatMap(([type, all]) => all.map((rdata) => ({ type, rdata }))));
 const txt = fc.oneof(
   text(300),
   ugly,
@@ -152,7 +160,7 @@ describe(`records that were printed and read (TEST_SEED=${SEED})`, () => {
   });
 
   it.each(FORMATS)('are the same, one of every type: %s', async (format, held, some) => {
-    const every = Object.entries(SAMPLES).flatMap(([type, samples]) =>
+    const every = READ.flatMap(([type, samples]) =>
       samples.map((rdata, i) => read(`${type.toLowerCase()}${i}`, type, rdata)),
     );
     const held_ = some(every);

@@ -246,7 +246,10 @@ export class PlanRound {
     // a share of the zone, which the second writer may have made smaller since
     if (answer.status === 409) {
       const met = (answer.data as Partial<PlanView>).guards?.map(({ key }) => key) ?? [];
-      assert.ok(met.length && met.every((key) => /^(many_|empty_document$)/.test(key) && !force.includes(key)), answer.msg);
+      assert.ok(
+        met.length && met.every((key) => /^(many_|empty_document$)/.test(key) && !force.includes(key)),
+        answer.msg,
+      );
       answer = await this.client.post(path, { force: [...force, ...met] });
     }
     const { status, data } = answer;

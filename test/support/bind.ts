@@ -159,14 +159,17 @@ controls { };`;
 /**
  * BIND 9 as primary of the zones.
  * @param checkNames `fail` is BIND's default: it refuses addresses at names such as `_name`
+ * @param ofZone further statements of each zone, such as `dnssec-policy default;`
  */
 export const startBind = ({
   zones,
   checkNames = 'ignore',
+  ofZone = '',
   text,
 }: {
   zones: string[];
   checkNames?: 'fail' | 'ignore';
+  ofZone?: string;
   text?: (zone: string) => string;
 }): Promise<NameServer> =>
   startNameServer({
@@ -176,7 +179,7 @@ export const startBind = ({
     configuration: (folder, port, tsig) => `
 key "${tsig.name}" { algorithm ${tsig.algorithm}; secret "${tsig.secret}"; };
 ${optionsOf(folder, port, `check-names primary ${checkNames}; allow-transfer { key "${tsig.name}"; };`)}
-${zones.map((zone) => `zone "${zone}" { type primary; file "${zone}.zone"; allow-update { key "${tsig.name}"; }; };`).join('\n')}
+${zones.map((zone) => `zone "${zone}" { type primary; file "${zone}.zone"; allow-update { key "${tsig.name}"; }; ${ofZone} };`).join('\n')}
 `,
   });
 

@@ -33,16 +33,21 @@ interface Source {
   comment?: string;
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** The text of a file: UTF-16 where its byte order mark says so, as in "Unicode text" of Excel, else UTF-8. */
+function textOf(bytes: Uint8Array): string {
+  const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
+  const encoding = mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+}
 
 async function documentOf(file: string, format: Source['format']): Promise<Schemas['PlanDocument']> {
   const form = format ?? FORMATS[extname(file).toLowerCase()];
   if (!form) throw new Failure(`what is ${harmless(file)}? name its form: --format zonefile, csv, json or octodns`);
   const bytes = file === '-' ? await readStdin() : readFileSync(file);
   try {
-    return { format: form, text: UTF8.decode(bytes) };
+    return { format: form, text: textOf(bytes) };
   } catch {
-    throw new Failure(`${harmless(file)} is not in UTF-8`);
+    throw new Failure(`${harmless(file)} is not in UTF-8: save it as UTF-8`);
   }
 }
 

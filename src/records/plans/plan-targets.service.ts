@@ -12,9 +12,9 @@ import { type ChangedState, creationOf, patchOf, sameState, stateOf } from '../.
 import { mayRead, readsAll } from '../../changes/history/who.js';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import type { Wish } from '../../changes/plans/plan-builder.service.js';
-import { rdataOf } from '../../dns/record.js';
-import { rdataToWire, typeNumber } from '../../dns/wire-rdata.js';
-import type { DocumentRecord } from '../../documents/document.js';
+import { rdataOf, SIGNER_TYPES } from '../../dns/record.js';
+import { type DocumentRecord, NOTES, type ParsedDocument } from '../../documents/document.js';
+import { dataOf } from '../../documents/known-records.js';
 import { mistakeAt, parseDocument } from '../../documents/parse-document.js';
 import { changeRulesOf } from '../../domains/change-rules/change-rules.js';
 import { anyOf, type Scope, scopeOf } from '../../domains/change-rules/scope.js';
@@ -36,6 +36,15 @@ const SOURCES = ['records', 'changes', 'document', 'version', 'change_set_id', '
 
 /** warnings of one plan about its document */
 const MAX_WARNINGS = 100;
+
+/** What is wanted of a zone, as a body has it. */
+interface Written {
+  wanted: Wanted[];
+  /** it is a document without records */
+  isEmpty: boolean;
+  /** which records the plan does not look at */
+  keeps: Scope;
+}
 
 /** What is asked of a plan, as edits of what is there. */
 @Injectable()
@@ -82,12 +91,12 @@ export class PlanTargets {
     const warnings: string[] = [];
     const ignored = mode === 'sync' ? anyOf(changeRulesOf(domain).drift.ignore) : () => false;
     const isOpen: Scope = (record) => scope(record) && !ignored(record);
-    const { wanted, isEmpty } =
+    const { wanted, isEmpty, keeps }: Written =
       source === 'document'
         ? await written(place, input.document as PlanDocument, warnings, { rows, isOpen })
-        : { wanted: await this.wanted(me, domain, place, input, source), isEmpty: false };
+        : { wanted: await this.wanted(me, domain, place, input, source), isEmpty: false, keeps: () => false };
     const named = await sifted(wanted, ({ record }) => scope(record));
-    const there = await sifted(rows, scope);
+    const there = await sifted(rows, (row) => scope(row) && !keeps(row));
     const meant = await sifted(named, ({ record }) => !ignored(record));
     const free = await sifted(there, (row) => !ignored(row));
     if (meant.length < named.length || free.length < there.length) warnings.push(IGNORED);
@@ -228,9 +237,10 @@ async function written(
   { format, text }: PlanDocument,
   warnings: string[],
   { rows, isOpen }: { rows: readonly CacheRow[]; isOpen: Scope },
-): Promise<{ wanted: Wanted[]; isEmpty: boolean }> {
+): Promise<Written> {
   const { definition: provider, zone, defaultTtl: ttl } = place;
-  const { records, errors: wrong, repeated } = await parseDocument(format, text, zone, { provider, ttl });
+  const parsed = await parseDocument(format, text, zone, { provider, ttl, known: rows });
+  const { records, errors: wrong, repeated } = parsed;
   const isThere = readOnlyAt(rows);
   const warn = (at: number, words: string) => {
     if (warnings.length < MAX_WARNINGS) warnings.push(`${LINE} ${at} ${words}`);
@@ -242,10 +252,25 @@ async function written(
     else wrong.push(mistakeAt({ line: one.at }, fieldError('type', NOT_MADE, 'unsupported'), one.input));
   }
   if (wrong.length) throw errors.validation(wrong.toSorted((a, b) => a.line - b.line));
+  for (const [line, words] of counted(parsed)) warn(line, words);
   for (const { line, first, otherTtl } of repeated.slice(0, MAX_WARNINGS))
     warn(line, `says what line ${first} says${butFor(otherTtl)}, and counts once`);
   const made = await sifted(records, (one) => !one.readOnly && !isThere(one));
-  return { wanted: await upserts(place, made, warn), isEmpty: records.every(({ record }) => isBare(record)) };
+  const ignored = new Set(parsed.ignored.map(nameOf));
+  return {
+    wanted: await upserts(place, made, warn),
+    isEmpty: records.every(({ record }) => isBare(record)),
+    keeps: ({ host, type }) => SIGNER_TYPES.has(type) || ignored.has(nameOf({ host, type })),
+  };
+}
+
+/** What of a document is told once with its number, by the line of the first. */
+function* counted({ leftAside, notes }: ParsedDocument): Generator<[line: number, words: string]> {
+  const signed = leftAside.filter(({ type }) => SIGNER_TYPES.has(type));
+  const types = [...new Set(signed.map(({ type }) => type))].toSorted().join(', ');
+  if (signed[0])
+    yield [signed[0].line, `and others: ${signed.length} records that signers maintain are left aside (${types})`];
+  for (const { line, key, count } of notes) yield [line, `and others: ${NOTES[key](count)}`];
 }
 
 /** @param warn of a line whose TTL is not that of its set */
@@ -257,8 +282,12 @@ async function upserts(
   const { ttlOf, toggle } = place.definition.capabilities;
   const ttls = new Map<string, number>();
   const wanted: Wanted[] = [];
-  for (const { at, input, record } of records) {
+  for (const { at, input, record, isStored } of records) {
     if (due()) await turn();
+    if (isStored) {
+      wanted.push({ op: 'upsert', record, ttlGiven: false, remark: '', patch: {} });
+      continue;
+    }
     const one = upsert(place, input) as Wanted;
     one.source = { order: at, at: `document, line ${at}`, tell: (error) => mistakeAt({ line: at }, error, input) };
     wanted.push(one);
@@ -282,20 +311,10 @@ const NOT_MADE = 'records of this type are not made here, and the zone has none 
 function readOnlyAt(rows: readonly CacheRow[]): (one: DocumentRecord) => boolean {
   const fixed = rows.filter((row) => row.read_only);
   const hosts = new Set(fixed.map(({ host }) => host));
-  const keys = new Set(fixed.map((row) => dataOf(row.host, row.type, row.value)));
-  return ({ record, readOnly }) =>
-    hosts.has(record.host) && keys.has(dataOf(record.host, record.type, readOnly ? record.value : rdataOf(record)));
-}
-
-/** The same for the same data of a name, however they are written. */
-function dataOf(host: string, type: string, rdata: string): string {
-  try {
-    return JSON.stringify([host, typeNumber(type), rdataToWire(type, rdata).toString('hex')]);
-  } catch (error) {
-    // no type of DNS, or data whose wire form is not known
-    if (error instanceof RangeError) return JSON.stringify([host, type, rdata.trim().split(/\s+/)]);
-    throw error;
-  }
+  const keyOf = (host: string, type: string, rdata: string) => JSON.stringify([host, dataOf(type, rdata)]);
+  const keys = new Set(fixed.map((row) => keyOf(row.host, row.type, row.value)));
+  return ({ record: { host, type, ...record }, readOnly }) =>
+    hosts.has(host) && keys.has(keyOf(host, type, readOnly ? record.value : rdataOf({ type, ...record })));
 }
 
 /** @param id that it had; undefined: it is another record */

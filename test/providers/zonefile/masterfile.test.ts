@@ -118,7 +118,7 @@ const CASES: [string, string, string[]][] = [
 const BROKEN: [string, string, RegExp][] = [
   ['$INCLUDE', '\n$include x\n', /line 2: \$INCLUDE/],
   ['$GENERATE', '$GENERATE 1-2 a A 192.0.2.$\n', /line 1: \$GENERATE/],
-  ['an unknown directive', '$DATE 1\n', /line 1: the directive is not understood/],
+  ['an unknown directive', '$DATE 1\n', /line 1: \$DATE is not supported: remove the line/],
   ['a directive with too much', '$TTL 1 2\n', /not understood/],
   ['an open parenthesis', 'a 9 TXT (\n"x"\n', /line 1: parentheses/],
   ['a closing parenthesis too many', 'a 9 TXT x )\n', /closing parenthesis/],
@@ -126,7 +126,7 @@ const BROKEN: [string, string, RegExp][] = [
   ['a quote inside a word', 'a 9 TXT x"y"\n', /quote inside/],
   ['a broken escape', 'a 9 TXT \\25\n', /escape/],
   ['an escape above 255', 'a 9 TXT \\256\n', /escape/],
-  ['an unknown type', 'a 9 BOGUS x\n', /line \d: not a record type$/],
+  ['an unknown type', 'a 9 BOGUS x\n', /line \d: "BOGUS" is not a record type/],
   ['another class', 'a 9 CH TXT x\n', /class IN/],
   ['a type without data', 'a 9 A\n', /without data/],
   ['an owner alone', 'a\n', /without type/],
@@ -177,16 +177,16 @@ describe('master file', () => {
       '1 not a TTL',
       '4 $INCLUDE is not supported; put the records into the file itself',
       '6 a quote is not closed',
-      '7 not a record type',
+      '7 "BOGUS" is not a record type: correct it, or remove the line',
       '8 a quote is not closed',
       '9 a broken escape',
       '10 a closing parenthesis without an opening one',
       '11 $GENERATE is not supported; put the records into the file itself',
       '12 only class IN is supported',
       '13 A without data',
-      '14 not a record type',
+      '14 "BOGUS" is not a record type: correct it, or remove the line',
       '15 parentheses are not closed: the file is cut short',
-      '18 not a record type',
+      '18 "NONE" is not a record type: correct it, or remove the line',
     ]);
     const { entries } = parseEntries(text, 'example.com');
     assert.equal(entries.map((entry) => entry.text).join(''), text);

@@ -224,7 +224,7 @@ describe('zonefile', () => {
       ['$GENERATE 1-9 a$ A 192.0.2.$', /line 17: \$GENERATE/],
       ['x A (192.0.2.1', /line 17: parentheses/],
       ['x TXT "open', /line 17: a quote/],
-      ['x BOGUS data', /line 17: not a record type/],
+      ['x BOGUS data', /line 17: "BOGUS" is not a record type/],
       ['@ SOA a b 1 2 3 4 5', /SOA too many/],
     ] as const) {
       await writeFile(file(), `${WRITTEN_BY_HAND}\n${line}\n`.replace('; the zone of the example company\n', ''));

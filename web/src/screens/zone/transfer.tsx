@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { download } from '~/api/query';
 import { Dialog } from '~/components/dialog';
 import { ErrorText } from '~/components/error-text';
+import { textOf } from './file-text';
 
 const READ = ['zonefile', 'csv', 'json', 'octodns'] as const;
 const WRITTEN = {
@@ -44,7 +45,7 @@ export function ImportDialog({
     if (!file) return;
     setError('');
     setFormat(formatOf(file.name) ?? format);
-    setText(await file.text());
+    setText(textOf(new Uint8Array(await file.arrayBuffer())));
   };
   return (
     <Dialog opened={opened} onClose={onClose} title={t('import.title')} size="lg">

@@ -9,11 +9,14 @@ export const DOCUMENT_WORDS = {
   'parentheses are not closed: the file is cut short': '括号没有闭合：文件不完整',
   '{directive} is not supported; put the records into the file itself': '不支持 {directive}；请把记录写入文件本身',
   'the directive is not understood': '无法理解该指令',
+  '{directive} is not supported: remove the line': '不支持 {directive}：请删除该行',
   'the range of numbers is not understood': '无法理解数字范围',
   'the template is broken, or leads out of the range of numbers': '模板有误，或超出数字范围',
   'the directives make more than {max} records in all': '这些指令总共生成的记录超过 {max} 条',
   'not a TTL': '不是 TTL',
-  'not a record type': '不是记录类型',
+  '"{word}" is not a record type: correct it, or remove the line': '“{word}”不是记录类型：请更正或删除该行',
+  'the zone is in the file twice, as of two views: keep one of them':
+    '该区域在文件中出现了两次（两个视图）：请只保留一个',
   'a name is too long': '名称过长',
   'a disabled record is broken': '停用的记录格式有误',
   'the first record has no owner': '第一条记录没有名称',
@@ -29,8 +32,9 @@ export const DOCUMENT_WORDS = {
   'the SOA is broken': 'SOA 格式有误',
   'is in line {line} already, with other data beside it': '第 {line} 行已有该记录，但其他数据不同',
   'after {max} mistakes, no more are looked for': '已有 {max} 处错误，不再继续查找',
-  'must begin with a line that names the columns host, type and value':
-    '第一行必须是列名，其中包括 host、type 和 value',
+  'must begin with a line that names the columns host, type and value, separated by commas, semicolons or tabs':
+    '第一行必须是列名，其中包括 host、type 和 value，以逗号、分号或制表符分隔',
+  'is UTF-16, or no text: save the file as UTF-8': '是 UTF-16 或不是文本：请将文件保存为 UTF-8',
   '"{name}" is no column: use {values}': '“{name}”不是列名：请使用 {values}',
   '"{name}" names two columns': '“{name}”命名了两列',
   'has {given} cells, not {size}': '有 {given} 个单元格，而不是 {size} 个',
@@ -42,6 +46,10 @@ export const DOCUMENT_WORDS = {
   'must be a record, or a list of records': '必须是一条记录或记录列表',
   'the host is named twice, first in line {line}': '主机出现了两次，第一次在第 {line} 行',
   'the type is named twice': '类型出现了两次',
+  'octoDNS has ALIAS at the root only: set octodns.lenient to true':
+    'octoDNS 的 ALIAS 只能位于根：请将 octodns.lenient 设为 true',
+  'octoDNS has no CNAME at the root: set octodns.lenient to true':
+    'octoDNS 的根不能有 CNAME：请将 octodns.lenient 设为 true',
   'needs "value" or "values"': '需要“value”或“values”',
   'needs "{name}"': '需要“{name}”',
   'octoDNS has records of {values} only': 'octoDNS 只有以下类型的记录：{values}',
