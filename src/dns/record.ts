@@ -111,7 +111,7 @@ export function readRecord(
   const ttl =
     kept.ttl ??
     read(0, () =>
-      whole('ttl', input.ttl ?? DEFAULT_TTL, 1, MAX_TTL, 'must be a whole number of seconds from {min} to {max}'),
+      whole('ttl', input.ttl ?? DEFAULT_TTL, 0, MAX_TTL, 'must be a whole number of seconds from {min} to {max}'),
     );
   const given = type === 'MX' || type === 'SRV' ? (input.priority ?? null) : null;
   const priority = given === null ? null : read(null, () => whole('priority', given, 0, 65535));

@@ -230,10 +230,10 @@ export class DomainPatch {
   @Nested(() => DomainGuards)
   guards?: DomainGuards;
 
-  /** TTLs below so many seconds meet the guard `ttl_floor`; null: below 60 */
+  /** TTLs below so many seconds meet the guard `ttl_floor`, with 0 none; null: below 60 */
   @IsOptional()
   @IsInt()
-  @Min(1)
+  @Min(0)
   @Max(86_400)
   ttl_floor?: number | null;
 

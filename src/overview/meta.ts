@@ -26,7 +26,7 @@ const scopes = SCOPES.map((name) => ({ name, meaning: SCOPE_TABLE[name].meaning 
 /** What the API takes and answers, of the constants that the service itself uses. */
 export const META: MetaView = {
   records: {
-    ttl: { required: false, min: 1, max: MAX_TTL, default: DEFAULT_TTL },
+    ttl: { required: false, min: 0, max: MAX_TTL, default: DEFAULT_TTL },
     types: TYPE_PARTS.map(({ type, example, parts, defaultPriority }) => ({
       type,
       common: COMMON.has(type),

@@ -65,7 +65,7 @@ export class GeneralSettings {
 
   /** seconds, for records that are created without one */
   @IsInt()
-  @Min(1)
+  @Min(0)
   @Max(2147483647)
   default_ttl!: number;
 

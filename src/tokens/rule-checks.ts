@@ -108,7 +108,7 @@ const sources = (rules: readonly TokenRule[]): [path: string, pattern: string][]
 
 function contradictions(rule: TokenRule, path: string, allowed: readonly number[], add: Add): void {
   const { ttl, values, types, domains } = rule;
-  if (ttl && (ttl.min ?? 1) > (ttl.max ?? Number.POSITIVE_INFINITY))
+  if (ttl && (ttl.min ?? 0) > (ttl.max ?? Number.POSITIVE_INFINITY))
     add(`${path}.ttl.min`, 'must not be above ttl.max', 'conflict');
   const text = values?.text;
   if (text && (text.min_length ?? 0) > (text.max_length ?? Number.POSITIVE_INFINITY))

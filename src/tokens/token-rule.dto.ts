@@ -89,13 +89,13 @@ class ValuesRule {
 class TtlRule {
   @IsOptional()
   @IsInt()
-  @Min(1)
+  @Min(0)
   @Max(2147483647)
   min?: number;
 
   @IsOptional()
   @IsInt()
-  @Min(1)
+  @Min(0)
   @Max(2147483647)
   max?: number;
 }

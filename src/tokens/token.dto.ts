@@ -216,7 +216,7 @@ export class ExplainInput {
   /** left out: that of the settings */
   @IsOptional()
   @IsInt()
-  @Min(1)
+  @Min(0)
   @Max(2147483647)
   ttl?: number;
 

@@ -352,7 +352,7 @@ describe('OpenAPI document', () => {
       }
     }
     const record = resolve({ $ref: '#/components/schemas/RecordInput' } as Part).properties;
-    assert.deepEqual(record.ttl.minimum, 1);
+    assert.deepEqual(record.ttl.minimum, 0);
     assert.ok(record.type.enum.includes('CAA'));
   });
 

@@ -112,7 +112,7 @@ describe('the rules of records', () => {
       assert.deepEqual(done(await admin.get(`${records}/${id}`)), after);
       now = after;
     }
-    await unchanged(() => admin.put(`${records}/${id}`, { ttl: 0 }), 'ttl');
+    await unchanged(() => admin.put(`${records}/${id}`, { ttl: -1 }), 'ttl');
     await unchanged(() => admin.put(`${records}/${id}`, { value: 'nonsense' }), 'value');
     await unchanged(() => admin.patch(`${records}/${id}/status`, { enabled: 'no' }), 'enabled');
     await unchanged(() => admin.patch(`${records}/${id}/status`, {}), 'enabled');

@@ -90,7 +90,7 @@ describe('the validation of records', () => {
   it('hosts, types, TTLs and unknown fields are refused, all at once', async () => {
     for (const host of HOSTS_REFUSED) await unchanged(() => post({ host, type: 'A', value: '192.0.2.1' }), 'host');
     const good = { host: 'bad', type: 'A', value: '192.0.2.1' };
-    for (const ttl of [0, -1, 2147483648, 1.5, '600']) await unchanged(() => post({ ...good, ttl }), 'ttl');
+    for (const ttl of [-1, 2147483648, 1.5, '600']) await unchanged(() => post({ ...good, ttl }), 'ttl');
     for (const type of ['SPF', 'SOA', 'ANY', '', 7]) await unchanged(() => post({ ...good, type }), 'type');
     await unchanged(() => post({ ...good, line: 'telecom' }), 'line');
     await unchanged(() => post({ ...good, proxied: true }), 'proxied');
@@ -98,7 +98,7 @@ describe('the validation of records', () => {
     await unchanged(() => post({ type: 'A', value: '192.0.2.1' }), 'host');
     await unchanged(() => post({ ...good, colour: 'red' }), 'colour');
     await unchanged(
-      () => post({ ttl: 0, proxied: 'yes', priority: 'high', nosuch: 1 }),
+      () => post({ ttl: -1, proxied: 'yes', priority: 'high', nosuch: 1 }),
       'host',
       'nosuch',
       'priority',
@@ -116,9 +116,9 @@ describe('the validation of records', () => {
     };
     const wrong = { host: 'a..b', type: 'A', value: '999.0.0.1' };
     const both = { host: 'format', value: 'format' };
-    assert.deepEqual(await codes({ ...wrong, ttl: 0 }), { ...both, ttl: 'range' });
+    assert.deepEqual(await codes({ ...wrong, ttl: -1 }), { ...both, ttl: 'range' });
     assert.deepEqual(await codes({ ...wrong, ttl: 'x' }), { ...both, ttl: 'format' });
-    assert.deepEqual(await codes({ ...wrong, ttl: 0, nosuch: 1 }), { ...both, ttl: 'range', nosuch: 'unknown' });
+    assert.deepEqual(await codes({ ...wrong, ttl: -1, nosuch: 1 }), { ...both, ttl: 'range', nosuch: 'unknown' });
     assert.deepEqual(await codes({ ...wrong, host: 'www.valid.example', type: 'ALIAS', line: 'cn', proxied: true }), {
       ...both,
       type: 'unsupported',
@@ -134,9 +134,9 @@ describe('the validation of records', () => {
     });
     const { id } = (await post({ host: 'put', type: 'A', value: '192.0.2.1' })).data;
     const put = (body: Body) => files.admin.put(`${files.records}/${id}`, body);
-    assert.deepEqual(await codes({ host: 'a..b', value: '999.0.0.1', ttl: 0 }, put), { ...both, ttl: 'range' });
+    assert.deepEqual(await codes({ host: 'a..b', value: '999.0.0.1', ttl: -1 }, put), { ...both, ttl: 'range' });
     assert.deepEqual(await codes({ ...wrong, ttl: 'x' }, put), { ...both, ttl: 'format' });
-    assert.deepEqual(await codes({ host: 'a..b', type: 'SPF', ttl: 0 }, put), {
+    assert.deepEqual(await codes({ host: 'a..b', type: 'SPF', ttl: -1 }, put), {
       host: 'format',
       type: 'choice',
       ttl: 'range',

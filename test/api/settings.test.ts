@@ -123,7 +123,7 @@ for (const { kind, skip } of databases('one')) {
       );
       assert.equal(background_image, 'https://cdn.example.com/b');
       await wrong('/api/settings', { language: 'xx' }, 'language');
-      await wrong('/api/settings', { default_ttl: 0 }, 'default_ttl');
+      await wrong('/api/settings', { default_ttl: -1 }, 'default_ttl');
       await wrong('/api/settings', { dns_resolvers: ['resolver.example'] }, 'dns_resolvers');
       await wrong('/api/settings', { unknown: 1 }, 'unknown');
       await wrong('/api/settings', { site_name: null }, 'site_name');

@@ -173,7 +173,7 @@ for (const { kind, skip } of databases('one')) {
         [{ effect: 'allow', values: { cidrs: ['x'] } }, 'rules.0.values.cidrs'],
         [{ effect: 'allow', values: { text: { pattern: '(' } } }, 'rules.0.values.text.pattern'],
         [{ effect: 'allow', values: { text: { pattern: '(a)\\1' } } }, 'rules.0.values.text.pattern'],
-        [{ effect: 'allow', ttl: { min: 0 } }, 'rules.0.ttl.min'],
+        [{ effect: 'allow', ttl: { min: -1 } }, 'rules.0.ttl.min'],
         [{ effect: 'allow', host: 'www' }, 'rules.0.host'],
         [{ effect: 'allow', domains: [999_999] }, 'rules'],
       ];

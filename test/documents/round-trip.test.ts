@@ -73,7 +73,7 @@ const txt = fc.oneof(
   fc.string({ maxLength: 3 }).map((s) => txtPresentation(s)),
 );
 const rest = fc.record({
-  ttl: fc.integer({ min: 1, max: MAX_TTL }),
+  ttl: fc.integer({ min: 0, max: MAX_TTL }),
   weight: fc.option(fc.integer({ min: 0, max: 65535 })),
   line: fc.oneof(fc.constant('default'), fc.constantFrom('电信', 'a,"b"', '=x', '1')),
   proxied: fc.boolean(),

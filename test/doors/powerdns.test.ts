@@ -192,6 +192,8 @@ for (const { kind, skip } of databases('one'))
       await client.patched(ZONE, replace(name, 'A', ['192.0.2.2'], { changetype: 'extend', ttl: 900 }));
       assert.deepEqual(await contents(name, 'A'), ['192.0.2.1', '192.0.2.2']);
       assert.equal((await client.set(ZONE, name, 'A'))?.ttl, 300);
+      await client.patched(ZONE, replace('zero.example.com.', 'A', ['192.0.2.1'], { ttl: 0 }));
+      assert.equal((await client.set(ZONE, 'zero.example.com.', 'A'))?.ttl, 0);
       const count = writes();
       await client.patched(ZONE, replace(name, 'A', ['192.0.2.2'], { changetype: 'EXTEND' }));
       await client.patched(ZONE, replace(name, 'A', ['192.0.2.9'], { changetype: 'PRUNE' }));
@@ -289,7 +291,7 @@ for (const { kind, skip } of databases('one'))
         ['an unknown change', { rrsets: [{ ...a, changetype: 'MERGE' }] }, /^rrsets\.0\.changetype/],
         ['a change that is no text', { rrsets: [{ ...a, changetype: { toString: 1 } }] }, /^rrsets\.0\.changetype/],
         ['no TTL', { rrsets: [{ ...a, ttl: undefined }] }, /^rrsets\.0\.ttl/],
-        ['a TTL of 0', { rrsets: [{ ...a, ttl: 0 }] }, /^rrsets\.0\.ttl/],
+        ['a TTL below 0', { rrsets: [{ ...a, ttl: -1 }] }, /^rrsets\.0\.ttl/],
         ['a TTL that is none', { rrsets: [{ ...a, ttl: '5m' }] }, /^rrsets\.0\.ttl/],
         ['neither records nor comments', { rrsets: [{ ...a, records: null }] }, /^rrsets\.0: /],
         ['records of another type', { rrsets: [{ ...a, records: [7] }] }, /^rrsets\.0\.records\.0/],

@@ -554,6 +554,9 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual(await at('cn.example.com', 'A'), ['192.0.2.1']);
       gets(await update(['update add p.example.com 77 A 192.0.2.1']), null);
       assert.deepEqual(await ask(world.pdns.dnsPort, 'p.example.com', 'A'), [{ ttl: 77, rdata: '192.0.2.1' }]);
+      // a TTL of 0 is one
+      gets(await update(['update add p.example.com 0 A 192.0.2.1']), null);
+      assert.deepEqual(await ask(world.pdns.dnsPort, 'p.example.com', 'A'), [{ ttl: 0, rdata: '192.0.2.1' }]);
       await world.agree();
     });
 

@@ -98,7 +98,7 @@ describe('a new record', () => {
   });
 
   it('is answered with all that is wrong with it, each field once, with codes and bounds', () => {
-    const all = { host: 'a..b', type: 'NS', value: 'a b', ttl: 0, line: 'cn', proxied: true, weight: 1 };
+    const all = { host: 'a..b', type: 'NS', value: 'a b', ttl: -1, line: 'cn', proxied: true, weight: 1 };
     assert.throws(() => create(PLAIN, all), wrong('host', 'ttl', 'value', 'type', 'line', 'proxied', 'weight'));
     assert.throws(
       () => create(PROXY, { host: 'www.example.com', type: 'NS', value: '192.0.2.1', ttl: 30 }),

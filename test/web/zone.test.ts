@@ -88,7 +88,7 @@ describe('the tray', () => {
 
   it('sends only the fields that change, and what goes before what comes', () => {
     const tray = edited(
-      (now) => add(now, { ...FIELDS, host: 'new', ttl: 0, line: '' }),
+      (now) => add(now, { ...FIELDS, host: 'new', ttl: null, line: '' }),
       (now) => change(now, row(1), { ...FIELDS, ttl: 60 }),
       (now) => remove(now, row(2)),
     );
@@ -97,6 +97,17 @@ describe('the tray', () => {
       { op: 'update', record_id: 1, ttl: 60 },
       { op: 'create', host: 'new', type: 'A', value: '192.0.2.1' },
     ]);
+  });
+
+  it('sends a TTL of 0, which is not one left out', () => {
+    const tray = edited(
+      (now) => add(now, { ...FIELDS, host: 'zero', ttl: 0, line: '' }),
+      (now) => change(now, row(1), { ...FIELDS, ttl: 0 }),
+    );
+    assert.deepEqual(
+      changesOf(tray.edits).changes.map(({ ttl }) => ttl),
+      [0, 0],
+    );
   });
 
   it('has one edit of a record, against what it was at first', () => {

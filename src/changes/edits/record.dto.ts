@@ -65,7 +65,7 @@ class RecordFields {
   @IsOptional()
   @IsInt()
   // what a range is, the provider says: the rules of records check it, together with the rest
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_TTL })
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: MAX_TTL })
   ttl?: number;
 
   /**

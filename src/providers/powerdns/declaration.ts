@@ -26,7 +26,7 @@ export const powerdns = defineProvider({
   ],
   capabilities: {
     types: [...RECORD_TYPES, ...EXTRA_TYPES],
-    ...{ ...SETS, toggle: 'record', atomic: true, chunk: 1000, createZone: true },
+    ...{ ...SETS, toggle: 'record', atomic: true, chunk: 1000, createZone: true, minTtl: 0 },
     // both seen on 4.7, as 422
     ...{ judgesDisabled: true, hostTargets: true },
   },

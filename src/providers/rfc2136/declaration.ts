@@ -46,6 +46,7 @@ export const rfc2136 = defineProvider({
     ttlOf: 'set',
     replaces: 'set',
     atomic: true,
+    minTtl: 0,
     // with prerequisites and short values so many fit into one message
     chunk: 100,
   },

@@ -22,7 +22,7 @@ export const route53 = defineProvider({
     ],
   ],
   server: ({ endpoint, partition = 'aws' }) => endpoint || partition.replace(/^aws$/, ''),
-  capabilities: { types: TYPES, ...SETS, atomic: true },
+  capabilities: { types: TYPES, ...SETS, atomic: true, minTtl: 0 },
   limits: { requests: 5 },
   load: () => import('./route53.provider.js'),
 });

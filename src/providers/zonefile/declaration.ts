@@ -33,6 +33,7 @@ export const zonefile = defineProvider({
     atomic: true,
     createZone: true,
     outlives: false,
+    minTtl: 0,
   },
   // below the root, which each replica may have elsewhere
   server: ({ endpoint, directory }, { root = '' }) =>

@@ -3,7 +3,9 @@ import { useTranslation } from 'react-i18next';
 import type { components } from '~/api/schema';
 import classes from './diff-view.module.css';
 
-type Shown = Partial<components['schemas']['ChangedRecordView']>;
+type View = components['schemas']['ChangedRecordView'];
+/** `ttl` null: of a new record that names none. */
+type Shown = Partial<Omit<View, 'ttl'>> & { ttl?: View['ttl'] | null };
 
 /** One change of a record, as plans, histories and the audit log have it. */
 export interface RecordChange {
@@ -25,7 +27,7 @@ const text = (value: unknown) => (value === null || value === undefined || value
 function lineOf(record: Shown | null): string {
   if (!record) return '';
   const { value = '', ttl, priority } = record;
-  return [ttl, priority ?? undefined, value].filter((part) => part !== undefined).join(' ');
+  return [ttl ?? undefined, priority ?? undefined, value].filter((part) => part !== undefined).join(' ');
 }
 
 /** Changes of records: what comes, what goes, and of what stays which fields change. */

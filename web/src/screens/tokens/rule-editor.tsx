@@ -147,14 +147,14 @@ function RuleFields({ rule, types, onChange, errorAt }: FieldsProps) {
           />
           <NumberInput
             label={t('ttlMin')}
-            min={1}
+            min={0}
             value={ttl.min}
             onChange={(min) => onChange({ ttl: { ...ttl, min } })}
             error={errorAt('ttl')}
           />
           <NumberInput
             label={t('ttlMax')}
-            min={1}
+            min={0}
             value={ttl.max}
             onChange={(max) => onChange({ ttl: { ...ttl, max } })}
             error={errorAt('ttl.max')}

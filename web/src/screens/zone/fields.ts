@@ -23,7 +23,8 @@ export interface Fields {
   host: string;
   type: string;
   value: string;
-  ttl: number;
+  /** seconds; null: of a new record, that of its set or of the settings */
+  ttl: number | null;
   priority: number | null;
   weight: number | null;
   line: string;
@@ -36,6 +37,7 @@ export interface Fields {
 /** A record that is there. */
 export interface RecordRow extends Fields {
   id: number;
+  ttl: number;
   unicode_host: string;
   read_only: boolean;
   pending: boolean;

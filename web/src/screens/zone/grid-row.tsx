@@ -130,8 +130,8 @@ export const GridRow = memo(function GridRow(props: Props) {
         {shown.priority !== null && <span className={classes.priority}>{shown.priority} </span>}
         {shown.value.slice(0, 300)}
       </div>
-      <div role="gridcell" data-column="ttl" title={shown.ttl ? String(shown.ttl) : t('grid.ttlDefault')}>
-        {shown.ttl ? shortTtl(shown.ttl) : '–'}
+      <div role="gridcell" data-column="ttl" title={shown.ttl === null ? t('grid.ttlDefault') : String(shown.ttl)}>
+        {shown.ttl === null ? '–' : shortTtl(shown.ttl)}
       </div>
       <div role="gridcell" data-column="more">
         <span className={classes.words}>

@@ -36,7 +36,7 @@ export function RecordForm(props: Props) {
   const { t } = useTranslation('zone');
   const byType = new Map(types.map((one) => [one.type, one]));
   const [fields, setFields] = useState(initial);
-  const [ttl, setTtl] = useState(initial.ttl ? String(initial.ttl) : '');
+  const [ttl, setTtl] = useState(initial.ttl === null ? '' : String(initial.ttl));
   const view = byType.get(fields.type);
   const [texts, setTexts] = useState(() => (view ? splitValue(view, initial.value) : null));
   const [errors, setErrors] = useState<Record<string, string>>({});
@@ -76,7 +76,7 @@ export function RecordForm(props: Props) {
     event.preventDefault();
     if (busy) return;
     const isDefault = ttl.trim() === '';
-    const seconds = isDefault ? 0 : secondsOf(ttl);
+    const seconds = isDefault ? null : secondsOf(ttl);
     const wrongParts: Record<number, string> = {};
     if (view && texts)
       view.value.parts.forEach((part, i) => {
@@ -86,10 +86,10 @@ export function RecordForm(props: Props) {
     else if (fields.value.trim() === '') wrongParts[-1] = t('problem.needed');
     const wrong: Record<string, string> = {};
     if (fields.host.trim() === '') wrong.host = t('problem.neededHost');
-    if (seconds === null) wrong.ttl = t('problem.ttl');
     // a record that is there has one already
-    else if (isDefault && !isNew && initial.ttl !== 0) wrong.ttl = t('problem.neededTtl');
-    else if (!isDefault && seconds !== can.automatic_ttl && (seconds < can.min_ttl || seconds > can.max_ttl))
+    if (isDefault && !isNew && initial.ttl !== null) wrong.ttl = t('problem.neededTtl');
+    else if (!isDefault && seconds === null) wrong.ttl = t('problem.ttl');
+    else if (seconds !== null && seconds !== can.automatic_ttl && (seconds < can.min_ttl || seconds > can.max_ttl))
       wrong.ttl = t('problem.range', { min: can.min_ttl, max: can.max_ttl });
     if (fields.type === 'CNAME' && fields.host.trim() === '@' && !can.apex_cname) wrong.type = t('problem.apexCname');
     setErrors(wrong);
@@ -99,7 +99,7 @@ export function RecordForm(props: Props) {
       ...fields,
       host: fields.host.trim(),
       value: view && texts ? joinParts(view, texts) : fields.value,
-      ttl: seconds ?? 0,
+      ttl: seconds,
     };
     setBusy(true);
     const { signal } = stop.current;

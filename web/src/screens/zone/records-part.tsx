@@ -47,7 +47,7 @@ const NEW: Fields = {
   host: '',
   type: 'A',
   value: '',
-  ttl: 0,
+  ttl: null,
   priority: null,
   weight: null,
   line: '',

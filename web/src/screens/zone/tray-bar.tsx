@@ -50,7 +50,7 @@ export function TrayBar({ tray, isKept, onPublish, onEdit, onWithdraw, onShow }:
                         host,
                         type,
                         before,
-                        after: after && { ...after, ...(after.ttl === 0 && { ttl: undefined }) },
+                        after,
                       },
                     ]}
                   />

@@ -155,7 +155,9 @@ export function putBack(tray: Tray, edits: readonly Edit[]): Tray {
 }
 
 /** A change as the API takes it, only with what changes. */
-export type Change = { op: 'create' | 'update' | 'delete'; record_id?: number } & Partial<Fields>;
+export type Change = { op: 'create' | 'update' | 'delete'; record_id?: number; ttl?: number } & Partial<
+  Omit<Fields, 'ttl'>
+>;
 
 function changeOf({ id, before, after }: Edit): Change {
   const record_id = id ?? 0;
@@ -171,7 +173,7 @@ function changeOf({ id, before, after }: Edit): Change {
     ([key, text]) => text !== null && text !== '' && text !== (key === 'enabled'),
   );
   // no TTL: that of the set, or of the settings
-  return { op: 'create', host, type, value, ...(ttl && { ttl }), ...Object.fromEntries(told) };
+  return { op: 'create', host, type, value, ...(ttl !== null && { ttl }), ...Object.fromEntries(told) };
 }
 
 const RANK = { delete: 0, update: 1, create: 2 };
