@@ -60,10 +60,13 @@ export function locationToWire({ latitude, longitude, metres: [altitude, ...size
   return wire;
 }
 
+/** metres */
+const MAX_SIZE = 90_000_000;
+
 /** One digit and a power of ten, of centimetres, four bits each. */
 function sizeCode(metres: number): number | null {
   const digits = String(Math.round(metres * 100));
-  return /^\d{1,10}$/.test(digits) ? (Number(digits[0]) << 4) | (digits.length - 1) : null;
+  return metres <= MAX_SIZE ? (Number(digits[0]) << 4) | (digits.length - 1) : null;
 }
 
 /** A location from its wire form; null when it is none, or of another version than 0. */

@@ -157,6 +157,14 @@ export function targetName(input: string, zone: string, allowRoot = false, kind:
   return ascii;
 }
 
+/**
+ * Rejects a name within a value with characters that Knot does not read from zone files. Providers may hold such names.
+ * @throws InvalidRecord at `value`
+ */
+export function assertLoadable(name: string): void {
+  if (name !== '.') checkLabels(name, 'value', 'owner');
+}
+
 /** @throws InvalidRecord at `value`, with the host name that is meant, where a URL stands for a target */
 export function assertNoUrl(value: string): void {
   const url = value.split(/\s/).find((word) => /^[a-z][a-z0-9+.-]*:\/\//i.test(word));
@@ -166,6 +174,19 @@ export function assertNoUrl(value: string): void {
   if (!isName) throw new InvalidRecord('value', 'must be a host name, not a URL', 'format', {});
   const words = say('must be a host name, not a URL: write "{host}"', { host });
   throw new InvalidRecord('value', words, 'format', { values: [host] });
+}
+
+/** Labels of letters, digits and inner hyphens (RFC 952, RFC 1123). */
+export const isHostname = (name: string): boolean =>
+  name.split('.').every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label));
+
+/**
+ * The mailbox of the SOA that we write for a zone, absolute. Its domain is a host name, as BIND demands: for a zone
+ * such as `0/25.2.0.192.in-addr.arpa` a name above it.
+ */
+export function hostmasterOf(zone: string): string {
+  const fits = (name: string) => isHostname(name) && name.length + 'hostmaster.'.length <= 253;
+  return `hostmaster.${namesAbove(zone).find(fits) ?? 'localhost'}.`;
 }
 
 /** A full name and all above it, the longest first: `www.example.com`, `example.com`, `com`. */

@@ -2,12 +2,15 @@ import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { InvalidRecord } from '../platform/common/errors.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
-import { locationText, readLocation } from './location.js';
+import { hexadecimal } from './addresses.js';
+import { locationFromWire, locationText, locationToWire, readLocation } from './location.js';
 import { absolute, targetName } from './names.js';
 import { PART_NAMES } from './part-names.js';
+import { printedParam, storedParams } from './service-params.js';
 import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
 import { type Token, tokens, wordsOf } from './tokens.js';
 import { type Field, fieldsOf, MAXIMUM } from './types.js';
+import { LIMITS, LOCATION_RANGE, MAX_CHARACTERS, MAX_TAG, MAX_TEXT } from './value-limits.js';
 
 /** Types that every provider is expected to support. */
 export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'] as const;
@@ -45,9 +48,6 @@ const plain = (parse: (value: string, zone: string) => string, print = (value: s
 
 const ipv4 = (value: string) =>
   isIPv4(value.trim()) ? value.trim() : fail('must be an IPv4 address such as 192.0.2.1');
-
-/** Hexadecimal notation as in RFC 5952; ipaddr.js confuses `::1.2.3.4` with `::ffff:1.2.3.4`. */
-const hexadecimal = (address: string) => new URL(`http://[${address}]`).hostname.slice(1, -1);
 
 function ipv6(value: string): string {
   const text = value.trim();
@@ -108,7 +108,8 @@ const mx: Rule = {
       return mx.parse(words[1] as string, integer(words[0], 65535, 'priority'), zone);
     }
     if (words.length !== 1) return fail('must be the mail host alone; the preference goes into "priority"');
-    return { value: targetName(value, zone, true, 'host'), priority: priority ?? 10 };
+    const target = targetName(value, zone, true, 'host');
+    return { value: target, priority: priority ?? (target === '.' ? 0 : 10) };
   },
   print: (value, priority) => `${priority} ${absolute(value)}`,
 };
@@ -134,6 +135,8 @@ const caa = plain((value) => {
   const match = /^(\d{1,3})\s+([A-Za-z0-9]{1,255})\s+(\S[\s\S]*)$/.exec(value.trim());
   if (!match) return fail('must be flags, tag and value, such as 0 issue "letsencrypt.org"');
   const [, flags, tag, rest] = match as unknown as [string, string, string, string];
+  // more are not read by NSD (RFC 6844 section 5.1)
+  if (tag.length > MAX_TAG) return fail(say('must have a tag of 1 to {max} letters and digits', { max: MAX_TAG }));
   const text = rest.startsWith('"') ? parts(rest) : [{ bytes: Buffer.from(rest, 'utf8') }];
   if (text.length > 1) return fail('has more than one quoted value');
   const bytes = text[0]?.bytes ?? Buffer.alloc(0);
@@ -145,36 +148,25 @@ const txt = plain((value) => {
   const text = txtFromInput(value);
   // not every database can store one
   if (text.includes('\0')) return fail('has a NUL character');
-  const bytes = Buffer.byteLength(text);
-  // rdata is at most 65535 octets, one length octet per 255 octets of text
-  if (bytes + Math.ceil(bytes / 255) > 65535) {
-    throw new InvalidRecord('value', 'is longer than a TXT record can be (65 279 bytes)', 'length', { max: 65279 });
+  if (Buffer.byteLength(text) > MAX_TEXT) {
+    throw new InvalidRecord('value', 'is longer than a TXT record can be (65 254 bytes)', 'length', { max: MAX_TEXT });
   }
   return text;
 }, txtPresentation);
-
-// printable, without special characters of zone files
-const SERVICE_PARAM = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
 
 const service = plain(
   (value, zone) => {
     const [priority, target, ...rest] = wordsOf(value) ?? fail(BROKEN);
     if (!priority || !target) return fail('must be "priority target [key=value …]"');
     const head = `${integer(priority.raw, 65535, 'priority')} ${targetName(target.raw, zone, true)}`;
-    // providers quote parameters inconsistently; unnecessary quotes are removed
-    const params = rest.map((word) => (word.quoted ? `"${word.raw}"` : word.raw.replace(/="([^"\\]*)"$/, '=$1')));
-    const odd = params.find((word) => !SERVICE_PARAM.test(word));
-    if (odd !== undefined)
-      return fail(
-        say('parameter {parameter} must be key or key=value, without blanks, quotes, ";", "(" or "\\"', {
-          parameter: odd,
-        }),
-      );
-    return [head, ...params].join(' ');
+    // PowerDNS reads no parameters in AliasMode, where clients ignore them (RFC 9460 section 2.4.2)
+    if (Number(priority.raw) === 0 && rest.length)
+      return fail('must not have parameters next to the priority 0 (AliasMode)');
+    return [head, ...storedParams(rest)].join(' ');
   },
   (value) => {
     const [priority, target, ...rest] = value.split(' ') as [string, string];
-    return [priority, absolute(target), ...rest].join(' ');
+    return [priority, absolute(target), ...rest.map(printedParam)].join(' ');
   },
 );
 
@@ -198,12 +190,13 @@ const uri = plain((value) => {
 });
 
 const loc = plain((value) => {
-  const location = readLocation(value);
-  return location ? locationText(location) : fail('must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m');
+  const location = readLocation(value) ?? fail('must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m');
+  // sizes have one digit in DNS: name servers return others than were written
+  const held = locationFromWire(locationToWire(location) ?? Buffer.alloc(0));
+  return held ? locationText(held) : fail(LOCATION_RANGE);
 });
 
-/** Every type that the service can validate and write. */
-export const RULES: Record<RecordType, Rule> = {
+const FORMS: Record<RecordType, Rule> = {
   A: plain(ipv4),
   // PowerDNS 4.7 rejects mapped addresses in the form it returns; every server accepts hexadecimal
   AAAA: plain(ipv6, hexadecimal),
@@ -230,6 +223,24 @@ export const RULES: Record<RecordType, Rule> = {
   OPENPGPKEY: numbersAndData('OPENPGPKEY'),
   SMIMEA: numbersAndData('SMIMEA'),
 };
+
+const limited = (type: RecordType, { parse, print }: Rule): Rule => ({
+  parse(...given) {
+    const fields = parse(...given);
+    if (type !== 'TXT' && fields.value.length > MAX_CHARACTERS) {
+      const words = say('is longer than {max} characters', { max: MAX_CHARACTERS });
+      throw new InvalidRecord('value', words, 'length', { max: MAX_CHARACTERS });
+    }
+    const mistake = LIMITS[type]?.(fields.value) ?? null;
+    return mistake === null ? fields : fail(mistake);
+  },
+  print,
+});
+
+/** Every type that the service can validate and write. */
+export const RULES = Object.fromEntries(
+  (Object.keys(FORMS) as RecordType[]).map((type) => [type, limited(type, FORMS[type])]),
+) as Record<RecordType, Rule>;
 
 /** Whether the service can validate and write records of this type. */
 export const isKnownType = (type: string): type is RecordType => Object.hasOwn(RULES, type);

@@ -1,9 +1,9 @@
 import { fieldError, InvalidRecord } from '../platform/common/errors.js';
 import { type FieldError } from '../platform/common/words/codes.js';
-import { say } from '../platform/common/words/field-text.js';
-import { assertNoUrl, hostName, relativeName } from './names.js';
-import { EXTRA_TYPES, isKnownType, RECORD_TYPES, RULES } from './rdata.js';
-import { txtFromPresentation, txtShown } from './text.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
+import { assertLoadable, assertNoUrl, fullName, hostName, relativeName } from './names.js';
+import { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType, RULES } from './rdata.js';
+import { assertStraightQuotes, txtFromPresentation, txtShown } from './text.js';
 
 export { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType } from './rdata.js';
 
@@ -76,6 +76,12 @@ export interface LooseRecord {
   enabled?: boolean | undefined;
 }
 
+/** Types that give a name the records of another name. */
+const ALIASING: ReadonlySet<string> = new Set(['CNAME', 'ALIAS', 'DNAME']);
+/** Places of the names among the words of a value that may be any name, from the end where negative. */
+const NAMES_AT: Readonly<Record<string, readonly number[]>> = {
+  ...{ CNAME: [0], ALIAS: [0], DNAME: [0], PTR: [0], SVCB: [1], HTTPS: [1], NAPTR: [-1], RP: [0, 1] },
+};
 /** Types whose value names a host, and where a URL is a mistake. */
 const POINTING: ReadonlySet<string> = new Set(['CNAME', 'ALIAS', 'DNAME', 'MX', 'NS', 'PTR', 'SRV']);
 
@@ -88,7 +94,9 @@ const POINTING: ReadonlySet<string> = new Set(['CNAME', 'ALIAS', 'DNAME', 'MX', 
 export function readRecord(
   input: LooseRecord,
   zone: string,
-  kept: { host?: string | undefined; value?: string | undefined; ttl?: number | undefined } = {},
+  kept: Partial<
+    Record<'host' | 'value', string | undefined> & Record<'ttl' | 'priority', number | null | undefined>
+  > = {},
 ): { record: DnsRecord; mistakes: FieldError[] } {
   const mistakes: FieldError[] = [];
   const read = <T>(otherwise: T, body: () => T): T => {
@@ -117,10 +125,7 @@ export function readRecord(
   const priority = given === null ? null : read(null, () => whole('priority', given, 0, 65535));
   const fields =
     kept.value === undefined && isKnownType(type)
-      ? read({ value: '', priority }, () => {
-          if (POINTING.has(type)) assertNoUrl(input.value);
-          return RULES[type].parse(input.value, priority, zone);
-        })
+      ? read({ value: '', priority }, () => parsedValue(type, input.value, priority, zone))
       : { value: kept.value ?? '', priority };
   const record = {
     host,
@@ -132,7 +137,44 @@ export function readRecord(
     proxied: input.proxied ?? false,
     enabled: input.enabled ?? true,
   };
+  mistakes.push(...misplaced(record, zone, given, kept));
   return { record, mistakes };
+}
+
+/** The canonical form of a value from a client. @throws InvalidRecord */
+function parsedValue(type: RecordType, value: string, priority: number | null, zone: string) {
+  if (POINTING.has(type)) assertNoUrl(value);
+  assertStraightQuotes(type, value);
+  const fields = RULES[type].parse(value, priority, zone);
+  const words = fields.value.split(' ');
+  for (const at of NAMES_AT[type] ?? []) assertLoadable((words.at(at) as string).replaceAll('\\.', '-'));
+  return fields;
+}
+
+/** What is wrong with a record whose fields are valid. @param given priority, if a field of its own has it */
+function misplaced(
+  { host, type, value, priority }: DnsRecord,
+  zone: string,
+  given: number | null,
+  kept: Parameters<typeof readRecord>[2],
+): FieldError[] {
+  const isHeld = kept?.value !== undefined;
+  if (isHeld && kept.host !== undefined && (kept.priority ?? priority) === priority) return [];
+  const wrong: [boolean, string, FieldText][] = [
+    [type === 'DS' && host === '@', 'host', 'must not be the apex: the DS records of a zone are in its parent zone'],
+    [
+      (type === 'NS' || type === 'DS') && host.startsWith('*'),
+      'host',
+      'must not be a wildcard: a wildcard is not a delegation (RFC 4592)',
+    ],
+    [ALIASING.has(type) && value === fullName(host, zone), 'value', 'must not be the name of the record itself'],
+    [
+      type === 'MX' && value === '.' && priority !== 0,
+      given === null ? 'value' : 'priority',
+      'must be 0 for the mail host "." (null MX, RFC 7505)',
+    ],
+  ];
+  return wrong.flatMap(([is, path, message]) => (is ? [fieldError(path, message, 'conflict')] : []));
 }
 
 function whole(

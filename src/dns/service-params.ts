@@ -1,5 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { InvalidRecord } from '../platform/common/errors.js';
+import { type FieldText, say } from '../platform/common/words/field-text.js';
+import { hexadecimal } from './addresses.js';
 import { quoteBytes } from './text.js';
 import { octets, type Word } from './tokens.js';
 
@@ -87,12 +90,16 @@ const strings: Form = {
   },
 };
 
+/** Octets of an address; ipaddr.js confuses `::1.2.3.4` with `::ffff:1.2.3.4`. */
+const addressOctets = (address: string): number[] =>
+  ipaddr.parse(isIPv6(address) ? hexadecimal(address) : address).toByteArray();
+
 const addresses = (isOne: (text: string) => boolean, size: number): Form => ({
   toWire(text) {
     const all = text.toString('latin1').split(',');
     // a zone of an address is nothing that others know
     if (!all.every((one) => isOne(one) && !one.includes('%'))) return null;
-    return Buffer.concat(all.map((one) => Buffer.from(ipaddr.parse(one).toByteArray())));
+    return Buffer.from(all.flatMap(addressOctets));
   },
   toText(wire) {
     if (!wire.length || wire.length % size) return null;
@@ -146,6 +153,87 @@ export function paramsToWire(words: readonly Word[]): Buffer | null {
   if (params.some(([key], i) => key === params[i + 1]?.[0]) || !isWhole(new Map(params))) return null;
   return Buffer.concat(params.flatMap(([key, wire]) => [u16(key), u16(wire.length), wire]));
 }
+
+/** Parameters are stored without quotes and escapes: printable, without special characters of zone files. */
+const SHAPE = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
+/** RFC 9461 section 5: a relative URI template with the variable `dns`. */
+const DOHPATH = /^\/.*\{\?([\w.]+,)*dns(,[\w.]+)*\}/;
+
+/** Says what a known key takes, where it was given something else. */
+const WANTED: Record<string, FieldText> = {
+  mandatory: 'must name other parameters of the record, each one once',
+  alpn: 'must be protocol names of 2 to 255 characters, separated by commas',
+  'no-default-alpn': 'must not have a value',
+  port: say('must be a whole number from {min} to {max}', { min: 0, max: 65_535 }),
+  ipv4hint: 'must be IPv4 addresses, separated by commas',
+  ech: 'must be base64 text',
+  ipv6hint: 'must be IPv6 addresses, separated by commas',
+};
+
+const reject = (parameter: string, rule: FieldText): never => {
+  throw new InvalidRecord('value', say('parameter {parameter}: {rule}', { parameter, rule }));
+};
+
+/** The stored form of a key. @throws InvalidRecord */
+function storedKey(name: string): string {
+  if (!name) reject('mandatory', WANTED.mandatory as FieldText);
+  if (name !== name.toLowerCase()) reject(name, 'must be in lower case');
+  const key = keyOf(name);
+  if (key === null) return reject(name, 'is not a known key: write an unknown key as its number, such as key667');
+  if (NAMES[key] !== undefined && NAMES[key] !== name)
+    reject(name, say('must be written by its name, "{name}"', { name: NAMES[key] }));
+  return keyName(key);
+}
+
+/** The stored form of one value; undefined: the key has none. @throws InvalidRecord */
+function storedValue(name: string, key: string, value: string): string | undefined {
+  if (key === 'key7' && !DOHPATH.test(value))
+    reject(name, say('must be a path such as {example}', { example: '/dns-query{?dns}' }));
+  if (key === 'key8' && value) reject(name, WANTED['no-default-alpn'] as FieldText);
+  if (!Object.hasOwn(WANTED, key)) return value || undefined;
+  const text = key === 'mandatory' && value ? value.split(',').map(storedKey).join() : value;
+  const form = formOf(NAMES.indexOf(key));
+  const wire = form.toWire(Buffer.from(text, 'latin1'));
+  const isTwice = key === 'alpn' && new Set(text.split(',')).size < text.split(',').length;
+  // Knot 3.2 reads no name of one octet, NSD 4.6 none with ".$"; IANA has no such names
+  const isOdd = key === 'alpn' && text.split(',').some((name) => name.length === 1 || name.includes('$'));
+  const isEmpty = !text && key !== 'no-default-alpn';
+  const shown = wire && form.toText(wire);
+  if (!shown || isTwice || isOdd || isEmpty) return reject(name, WANTED[key] as FieldText);
+  return shown.toString('latin1') || undefined;
+}
+
+/**
+ * The stored form of the parameters of a record that a name server loads (RFC 9460), in the order of their keys, the
+ * only one that the API of PowerDNS reads.
+ * @throws InvalidRecord naming the first parameter that is not valid, and the reason
+ */
+export function storedParams(words: readonly Word[]): string[] {
+  const params = new Map<string, string | undefined>();
+  for (const word of words) {
+    // providers quote parameters inconsistently; unnecessary quotes are removed
+    const text = word.quoted ? `"${word.raw}"` : word.raw.replace(/="([^"\\]*)"$/, '=$1');
+    if (!SHAPE.test(text))
+      throw new InvalidRecord(
+        'value',
+        say('parameter {parameter} must be key or key=value, without blanks, quotes, ";", "(" or "\\"', {
+          parameter: text,
+        }),
+      );
+    const [, name, value = ''] = /^([^=]+)=?(.*)$/.exec(text) as unknown as [string, string, string?];
+    const key = storedKey(name);
+    if (params.has(key)) reject(name, 'is given twice');
+    params.set(key, storedValue(name, key, value));
+  }
+  for (const key of params.get('mandatory')?.split(',') ?? [])
+    if (!params.has(key)) reject('mandatory', say('names {name}, which is not given', { name: key }));
+  if (params.has('no-default-alpn') && !params.has('alpn')) reject('no-default-alpn', 'is only allowed next to alpn');
+  const inOrder = [...params].toSorted(([a], [b]) => Number(keyOf(a)) - Number(keyOf(b)));
+  return inOrder.map(([key, value]) => (value === undefined ? key : `${key}=${value}`));
+}
+
+/** A stored parameter as it is printed: NSD 4.6 reads some values of unknown keys, such as `.$x`, in quotes only. */
+export const printedParam = (param: string): string => param.replace(/^(key\d+)=(.*)$/, '$1="$2"');
 
 /** What needs no quotes in a zone file, nor in the product's own form of a parameter. */
 const BARE = /^[!#-'*-:<-[\]-~]*$/;

@@ -3,6 +3,8 @@
  * text; quotes, escapes and the split at 255 bytes exist only towards providers.
  */
 
+import { InvalidRecord } from '../platform/common/errors.js';
+import { say } from '../platform/common/words/field-text.js';
 import { joinedOctets } from './tokens.js';
 
 export { tokens } from './tokens.js';
@@ -51,7 +53,22 @@ export function txtFromInput(input: string): string {
 }
 
 /**
- * A stored text as shown in the API: unchanged, unless `txtFromInput` would strip its quotes; then in presentation
- * form.
+ * A stored text as shown in the API: unchanged, unless `txtFromInput` would strip its quotes or `assertStraightQuotes`
+ * would reject it; then in presentation form.
  */
-export const txtShown = (text: string): string => (txtFromInput(text) === text ? text : txtPresentation(text));
+export const txtShown = (text: string): string =>
+  txtFromInput(text) === text && !IN_CURLY.test(text) ? text : txtPresentation(text);
+
+const CURLY = /[\u2018-\u201f\u00ab\u00bb\u2039\u203a]/;
+const IN_CURLY = new RegExp(`^\\s*${CURLY.source}[^]*${CURLY.source}\\s*$`);
+
+/**
+ * Rejects typographic quotes, which word processors write in place of straight ones: anywhere in a value, in a TXT
+ * record at both ends.
+ * @throws InvalidRecord at `value`
+ */
+export function assertStraightQuotes(type: string, input: string): void {
+  const quote = CURLY.exec(input)?.[0];
+  if (quote === undefined || (type === 'TXT' && !IN_CURLY.test(input))) return;
+  throw new InvalidRecord('value', say('has the typographic quote {quote}: write straight quotes (")', { quote }));
+}

@@ -74,7 +74,7 @@ describe('the rules of records', () => {
     await unchanged(() => post({ host: 'plain', type: 'CNAME', value: 'a.example.net' }), 'type');
     await unchanged(() => admin.put(`${records}/${plain}`, { host: 'alias' }), 'type');
     await unchanged(() => admin.put(`${records}/${alias}`, { host: 'plain' }), 'type');
-    await unchanged(() => admin.put(`${records}/${alias}`, { host: '@' }), 'type');
+    await unchanged(() => admin.put(`${records}/${alias}`, { host: '@', value: 'a.example.net' }), 'type');
     // disabled, it is in nobody's way; enabled again it would be
     done(await admin.patch(`${records}/${alias}/status`, { enabled: false }));
     const beside = made(await post({ host: 'alias', type: 'A', value: '192.0.2.1' })).id;

@@ -30,7 +30,7 @@ const REFUSED: Record<string, [Body, string][]> = {
     [{ value: 'mx.example.net', mx: 70000 }, 'mx'],
   ],
   TXT: [
-    [{ value: 'x'.repeat(65_280) }, 'value'],
+    [{ value: 'x'.repeat(65_255) }, 'value'],
     [{ value: 7 }, 'value'],
     [{}, 'value'],
     [{ value: null }, 'value'],
@@ -172,7 +172,7 @@ describe('the validation of records', () => {
 
   it('long or odd texts are refused at once', async () => {
     const caa = { host: 'odd', type: 'CAA', value: `0 issue a${' '.repeat(120_000)}b` };
-    assert.equal((await post(caa)).status, 201);
+    await unchanged(() => post(caa), 'value');
     await unchanged(() => post({ host: 'odd', type: 'CNAME', value: '中'.repeat(200_000) }), 'value');
     await unchanged(() => post({ host: 'odd', type: 'TXT', value: '"a\\000b"' }), 'value');
   });

@@ -96,7 +96,12 @@ const base = (name: string, type: string, value: string): PrintedRecord => ({
 });
 /** So that the text itself is the value. */
 const shownText = (value: string) => shownValue({ type: 'TXT', value });
-function read(name: string, type: string, rdata: string): PrintedRecord {
+/** Where a record of a type can be made. */
+function hostFor(name: string, type: string): string {
+  return (type === 'DS' && name === '@') || (/^(NS|DS)$/.test(type) && name.startsWith('*')) ? 'www' : name;
+}
+function read(given: string, type: string, rdata: string): PrintedRecord {
+  const name = hostFor(given, type);
   const record = fromRdata(name === '@' ? ZONE : `${name}.${ZONE}`, type, rdata, 9, ZONE);
   assert.ok(record, type);
   return { ...record, remark: '' };

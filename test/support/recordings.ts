@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { XMLParser } from 'fast-xml-parser';
+import { hostName } from '../../src/dns/names.js';
 import { dnsRecord } from '../../src/dns/record.js';
 import { derivedId } from '../../src/providers/kit/rrsets/record-set.js';
 import type {
@@ -432,7 +433,8 @@ export async function playScenario(
   const derived = setup.definition.capabilities.ids === 'derived';
   const provider = open(player.handler);
   const record = ({ host = '@', type = 'TXT', value = '', ttl = STEP_TTL }: Step) =>
-    dnsRecord({ host, type, value, ttl }, zoneName);
+    // some recordings have a CNAME that points to itself
+    ({ ...dnsRecord({ host: 'any', type, value, ttl }, zoneName), host: hostName(host, zoneName) });
 
   async function carryOut(zone: RemoteZone, changes: Change[]) {
     const outcomes = await provider.apply(zone, changes);

@@ -81,12 +81,17 @@ export class Names {
     return this.bySet.get(keyText(record));
   }
 
-  /** Those that may be in the way of a record: the same one, another DNAME, and beside a CNAME all others. */
+  /**
+   * Those that may be in the way of a record: the same one, another DNAME, beside a CNAME all others, and beside a null
+   * MX all other MX.
+   */
   inTheWay(record: DnsRecord, but?: Entry): Live[] {
     const { host, line } = record;
     const beside = record.type === 'CNAME' ? this.byHost.get(host) : this.set({ host, line, type: 'CNAME' });
-    const one = record.type === 'DNAME' ? this.set(record) : NONE;
-    const out = new Set([...this.alike(record), ...beside, ...one]);
+    const isAlone = record.type === 'DNAME' || (record.type === 'MX' && record.value === '.');
+    const one = isAlone ? this.set(record) : NONE;
+    const none = record.type === 'MX' ? this.alike({ ...record, value: '.' }) : NONE;
+    const out = new Set([...this.alike(record), ...beside, ...one, ...none]);
     if (but) out.delete(but);
     return [...out].filter(isLive);
   }

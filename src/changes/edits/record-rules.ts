@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../../cache/record-cache.js';
-import { hostName } from '../../dns/names.js';
+import { hostName, isHostname } from '../../dns/names.js';
 import {
   type DnsRecord,
   dnsRecord,
@@ -79,7 +79,7 @@ function unsupported(
 function isHostTarget({ type, value }: DnsRecord): boolean {
   if (!/^(MX|NS|SRV)$/.test(type)) return true;
   const target = value.split(' ').at(-1) as string;
-  return target === '.' || target.split('.').every((label) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(label));
+  return target === '.' || isHostname(target);
 }
 
 function unsupportedTtl(
@@ -231,13 +231,12 @@ export function mergedRecord(
   const sameValue = type === row.type && value === shownValue(row);
   const ttl = patch.ttl ?? row.ttl;
   const priority = patch.priority ?? null;
-  const inValue = carriesPriority(type, value);
   const loose = {
     host,
     type,
     value,
     ttl,
-    priority: priority ?? (inValue || type !== row.type ? null : row.priority),
+    priority: priority ?? (givesPriority(row, type, value) ? null : row.priority),
     weight: patch.weight ?? row.weight,
     line: row.line,
     proxied: row.proxied,
@@ -248,9 +247,17 @@ export function mergedRecord(
     host: host === row.host ? host : undefined,
     value: sameValue ? row.value : undefined,
     ttl: ttl === row.ttl ? ttl : undefined,
+    priority: row.priority,
   };
   return settled(definition, readRecord(loose, zone, kept), [], row);
 }
+
+/** Whether a new value of a record says what its priority is: in its text, or by being that of a null MX. */
+const givesPriority = (row: StoredRecord, type: string, value: string): boolean =>
+  carriesPriority(type, value) || type !== row.type || (value !== row.value && isNullTarget(type, value));
+
+/** Whether a value is that of a null MX (RFC 7505), whose priority is 0. */
+const isNullTarget = (type: string, value: string): boolean => type === 'MX' && value.trim() === '.';
 
 /** Whether a value as people write it holds the priority, too: `10 mail`, `10 5 5060 sip`. */
 export function carriesPriority(type: string, value: string): boolean {
@@ -290,8 +297,8 @@ function existing({ id, enabled }: StoredRecord, shown: boolean): AppError {
 }
 
 /**
- * What DNS and we forbid beside the other records of the same name: the same record twice, CNAME beside other data, and
- * two DNAME (RFC 6672 section 2.4).
+ * What DNS and we forbid beside the other records of the same name: the same record twice, CNAME beside other data, two
+ * DNAME (RFC 6672 section 2.4), and a null MX beside another MX (RFC 7505 section 3).
  * @param others the cached records of the name, without the record itself
  * @param mayRead whether the one who asks may see one of them: only then the answer says which it is
  * @throws AppError 409001, 400001
@@ -307,6 +314,12 @@ export function assertFits(
   if (!record.enabled && !judgesDisabled) return;
   const counts = (o: StoredRecord) => o.enabled || (judgesDisabled && o.type === record.type);
   const live = others.filter((o) => counts(o) && o.line === record.line);
+  const isNull = (o: Pick<DnsRecord, 'type' | 'value'>) => isNullTarget(o.type, o.value);
+  const other = live.find((o) => o.type === 'MX' && record.type === 'MX' && (isNull(o) || isNull(record)));
+  if (other) {
+    const words = say('a null MX (".") allows no other MX record at its name; "{host}" has one', { host: record.host });
+    throw errors.field('value', words, 'conflict', mayRead(other) ? { id: other.id } : undefined);
+  }
   const isAlone = (type: string) => type === 'CNAME' || (type === 'DNAME' && record.type === 'DNAME');
   const clashes = (record.type === 'CNAME' ? live : live.filter((o) => isAlone(o.type))).filter(
     (o) => !apexCname || record.host !== '@' || (FLATTENED.has(o.type) && FLATTENED.has(record.type)),

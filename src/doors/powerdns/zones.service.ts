@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, signedIn } from '../../access/access.js';
 import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
-import { zoneName } from '../../dns/names.js';
+import { hostmasterOf, zoneName } from '../../dns/names.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
@@ -119,7 +119,7 @@ export class PowerdnsZones {
     const rows = await this.cache.those(id, 'host', ['@']);
     const server = rows.find((row) => row.type === 'NS' && may(row))?.value;
     const primary = server ? `${server}.` : 'a.misconfigured.dns.server.invalid.';
-    return `${primary} hostmaster.${name}. ${serialOf(domain)} 10800 3600 604800 3600`;
+    return `${primary} ${hostmasterOf(name)} ${serialOf(domain)} 10800 3600 604800 3600`;
   }
 }
 

@@ -216,7 +216,9 @@ class Copy {
       const known = row ?? stored.get(key);
       const one = creationOf(place, known ?? record, ttl);
       if (known) {
-        made.push({ op: 'upsert', ...one, patch: { enabled: true, ttl: one.record.ttl } });
+        // by the text that is stored: the same data in another text would be one more record
+        const record = { ...one.record, value: known.value };
+        made.push({ op: 'upsert', ...one, record, patch: { enabled: true, ttl: one.record.ttl } });
         continue;
       }
       const before = gone.findIndex((old) => isReplaceable(this.domain, old, one));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { givesWay } from '../../changes/edits/record-rules.js';
 import { PastRepository } from '../../changes/history/past.repository.js';
 import type { ChangedState } from '../../changes/history/states.js';
-import { fullName } from '../../dns/names.js';
+import { fullName, hostmasterOf } from '../../dns/names.js';
 import { MANAGED_TYPES } from '../../dns/record.js';
 import { wireDataOf } from '../../dns/record-data.js';
 import { CLASS, RCODE, TYPE, type WireRecord } from '../../dns/wire.js';
@@ -116,7 +116,7 @@ export class DnsTransfers {
     const { hostname } = new URL(await this.settings.publicUrl());
     // an address is no name of a server
     const server = /^[a-z][a-z0-9.-]*$/i.test(hostname) ? `${hostname}.` : '.';
-    const rdata = rdataToWire('SOA', `${server} hostmaster.${zone}. ${serial} ${SOA_TIMES}`);
+    const rdata = rdataToWire('SOA', `${server} ${hostmasterOf(zone)} ${serial} ${SOA_TIMES}`);
     return { name: `${zone}.`, type: TYPE.SOA, class: CLASS.IN, ttl: SOA_TTL, rdata };
   }
 }

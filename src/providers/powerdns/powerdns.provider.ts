@@ -1,4 +1,4 @@
-import { fullName } from '../../dns/names.js';
+import { fullName, hostmasterOf } from '../../dns/names.js';
 import { rdataOf } from '../../dns/record.js';
 import { sifted } from '../../platform/common/turns.js';
 import { currentDeadline } from '../kit/http/deadline-context.js';
@@ -102,7 +102,7 @@ export const connect: Connect = (credentials, context) => {
       const made = await http.post<ApiZone>('/zones', { json: body });
       const soa = made.rrsets?.find((s) => s.type === 'SOA');
       if (!soa || soa.records.some((r) => r.content.startsWith(PLACEHOLDER_SOA))) {
-        const rdata = `${absolute[0] ?? `${name}.`} hostmaster.${name}. 0 10800 3600 604800 3600`;
+        const rdata = `${absolute[0] ?? `${name}.`} ${hostmasterOf(name)} 0 10800 3600 604800 3600`;
         const members = [{ remoteId: '', rdata, enabled: true }];
         await write(remoteZone(made), [apiChange({ id: '', name })({ host: '@', type: 'SOA', ttl: 3600, members })]);
       }
@@ -141,13 +141,26 @@ function plain({ name, type, ttl, records, comments }: ApiSet): PlainSet {
   return { name, type, ttl, values, raw: null, extra: { comments } };
 }
 
+/**
+ * Rdata of SVCB and HTTPS as 4.7 takes it: ECH and keys by their numbers in quotes, also without a value, and addresses
+ * that contain one of IPv4 in dotted form.
+ */
+const serviceText = (rdata: string): string =>
+  rdata
+    .replace(/ (ech|key\d+)(?:=([^" ]*))?(?= |$)/g, ' $1="$2"')
+    .replace(
+      /(?<= ipv6hint=\S*)(?<==|,)(::(?:ffff:)?)([0-9a-f]{1,4}):([0-9a-f]{1,4})(?=,| |$)/g,
+      (_all, head, a, b) => {
+        const octets = [a, b].flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 255]);
+        return `${head}${octets.join('.')}`;
+      },
+    );
+
 /** What PATCH needs to make a set as it shall be, with `comments` where it is made anew; else they stay (OpenAPI). */
 const apiChange = (zone: RemoteZone) => (set: RecordSet) => {
   const { type, ttl, members } = set;
   const name = apiName(set.host, zone);
-  // 4.7 refuses ECH and keys by their numbers without quotes
-  const text = (rdata: string) =>
-    /^(SVCB|HTTPS)$/.test(type) ? rdata.replace(/ (ech|key\d+)=([^" ]+)/g, ' $1="$2"') : rdata;
+  const text = (rdata: string) => (/^(SVCB|HTTPS)$/.test(type) ? serviceText(rdata) : rdata);
   const records = members.map((m) => ({ content: text(m.rdata), disabled: !m.enabled }));
   if (!records.length) return { name, type, changetype: 'DELETE' };
   return { name, type, ttl, changetype: 'REPLACE', records, ...(set.raw as { comments: object[] } | null | undefined) };

@@ -1,4 +1,4 @@
-import { zoneName } from '../../dns/names.js';
+import { hostmasterOf, zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { timeMs } from '../../platform/common/clock.js';
 import { InvalidRecord } from '../../platform/common/errors.js';
@@ -107,7 +107,7 @@ class Zonefile implements DnsProvider, RrsetVerbs {
     const content = [
       `$ORIGIN ${name}.`,
       `$TTL ${DEFAULT_TTL}`,
-      `@ IN SOA localhost. hostmaster.${name}. ${serial} 3600 600 1209600 300`,
+      `@ IN SOA localhost. ${hostmasterOf(name)} ${serial} 3600 600 1209600 300`,
       '@ IN NS localhost.',
       '',
     ].join('\n');

@@ -119,15 +119,16 @@ describe('Azure DNS', () => {
   });
 
   it('writes and reads DS, NAPTR and TLSA as the specification shows them', async () => {
+    const digest = '2bb183af5f22588179a53b0a98631fad1a292118';
     for (const [type, value, properties] of [
-      ['DS', '60485 5 1 2bb183af', { algorithm: 5, digest: { algorithmType: 1, value: '2bb183af' }, keyTag: 60485 }],
-      ['TLSA', '3 1 1 6ec8', { usage: 3, selector: 1, matchingType: 1, certAssociationData: '6ec8' }],
+      ['DS', `60485 5 1 ${digest}`, { algorithm: 5, digest: { algorithmType: 1, value: digest }, keyTag: 60485 }],
+      ['TLSA', '3 1 0 6ec8', { usage: 3, selector: 1, matchingType: 0, certAssociationData: '6ec8' }],
       [
         'NAPTR',
-        '100 10 "U" "E2U+sip" "!^.*$!sip:\\\\1@example.com!" .',
+        '100 10 "U" "E2U+sip" "!^(.*)$!sip:\\\\1@example.com!" .',
         {
           ...{ order: 100, preference: 10, flags: 'U', services: 'E2U+sip' },
-          ...{ regexp: '!^.*$!sip:\\1@example.com!', replacement: '.' },
+          ...{ regexp: '!^(.*)$!sip:\\1@example.com!', replacement: '.' },
         },
       ],
     ] as const) {

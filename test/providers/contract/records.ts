@@ -178,7 +178,8 @@ export function records(bench: Bench): void {
       `names that DNS allows come back as they were in ${type}: hyphens at the ends, odd labels`,
       async () => {
         for (const value of ['0/25.2.0.192.in-addr.arpa', '-a-.example.net', "a!#%&'+,:<=>?[]^`{|}~z.example.net"]) {
-          const odd = bench.record('-odd-', type, { value });
+          // providers may hold names that the API does not accept
+          const odd = { ...bench.record('-odd-', type, { value: 'x.example.net' }), value };
           if (!(await bench.can([`${type} to ${value}`, 'odd labels'], () => odd))) continue;
           await bench.create(odd);
           await bench.clear(await bench.shows('-odd-', type, [odd]));

@@ -68,7 +68,7 @@ describe('Vultr', () => {
       ],
       ['CAA', '0 issue "ca.example.net"', null, '@', { name: '', data: '0 issue "ca.example.net"', priority: 0 }],
       ['TXT', 'a b', null, 'www', { name: 'www', data: '"a b"', priority: 0 }],
-      ['SSHFP', '4 2 abcd', null, 'www', { name: 'www', data: '4 2 abcd', priority: 0 }],
+      ['SSHFP', '4 3 abcd', null, 'www', { name: 'www', data: '4 3 abcd', priority: 0 }],
     ] as const) {
       const outcome = await one({ op: 'create', after: record(type, value, { priority, host }) });
       assert.ok(outcome.ok);

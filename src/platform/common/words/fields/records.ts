@@ -82,6 +82,8 @@ export const RECORD_WORDS = {
     'CNAME 的名称上不允许有其他记录；“{host}”已有 {type} {value}（id {id}）',
   'a CNAME allows no other record at its name; "{host}" has one that does not go with it':
     'CNAME 的名称上不允许有其他记录；“{host}”已有一条与它冲突的记录',
+  'a null MX (".") allows no other MX record at its name; "{host}" has one':
+    '空 MX（“.”）的名称上不允许有其他 MX 记录；“{host}”已有一条',
   'this {type} record is managed at the provider and shown read-only': '此 {type} 记录由提供商管理，只能查看',
   'this {type} record is managed at the provider and shown read-only: {reason}':
     '此 {type} 记录由提供商管理，只能查看：{reason}',
