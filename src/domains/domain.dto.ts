@@ -161,6 +161,8 @@ export class DomainGuards implements Partial<Record<GuardKey, GuardMode>> {
   @Mode() tunnel?: GuardMode;
   @Mode() ttl_floor?: GuardMode;
   @Mode() dangling?: GuardMode;
+  @Mode() not_a_host_name?: GuardMode;
+  @Mode() short_target?: GuardMode;
 }
 
 export class DomainDetail extends DomainView {
@@ -223,8 +225,9 @@ export class DomainPatch {
 
   /**
    * guards of its records, in place of those that were set; left out, a guard is `force` for plans, and for other
-   * writes `off`, but for `apex_ns`, where taking a name server of the zone away is `warn`, and for `empty_document`,
-   * which is always `force`
+   * writes `off`, but for `apex_ns`, where taking a name server of the zone away is `warn`. Without a mode,
+   * `short_target` is `warn` for all writes; `not_a_host_name` is `force` for all writes at accounts of zone files and
+   * of dynamic updates, and `warn` elsewhere. `empty_document` is always `force`
    */
   @IsOmittable()
   @Nested(() => DomainGuards)

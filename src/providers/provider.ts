@@ -202,6 +202,8 @@ export interface Capabilities {
   judgesDisabled: boolean;
   /** targets of MX, NS and SRV are host names: labels of letters, digits and inner hyphens */
   hostTargets: boolean;
+  /** name servers may load no zone with a name that is no host name where one is expected (`check-names` of BIND) */
+  checksNames: boolean;
   /** records can be proxied; follows from `proxiedTypes` */
   proxy: boolean;
   /** types of records that can be proxied */
@@ -323,6 +325,7 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       apexCname: false,
       judgesDisabled: false,
       hostTargets: false,
+      checksNames: false,
       proxy: proxiedTypes.length > 0,
       proxiedTypes,
       lines: ['default'],

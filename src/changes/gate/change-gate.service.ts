@@ -100,7 +100,7 @@ export class ChangeGate {
    * @throws AppError 403001, 409003, 423002, 428001; NeedsApproval; nothing is to be done then
    */
   async pass(list: Passing, nets: readonly Net[], assertFits: () => void): Promise<string | undefined> {
-    const { actor, zone, changes, options } = list;
+    const { actor, domain, zone, changes, options } = list;
     const { plan } = options;
     if (options.follows) return undefined;
     const override = options.override ?? overrideOf(actor);
@@ -108,13 +108,16 @@ export class ChangeGate {
     if (closed && override === undefined) throw frozen(closed);
     this.admit(list);
     const way = plan ? 'plan' : 'direct';
-    const keys = GUARDS.filter((key) => concerns(key, options) && modeOf(zone.rules, key, way) !== 'off');
+    const keys = GUARDS.filter(
+      (key) => concerns(key, options) && modeOf(zone.rules, key, way, domain.provider) !== 'off',
+    );
     const guards = await this.guards(list, new Set(keys), way, plan?.emptied);
     const idOf = (i: number) => (plan ? plan.ids[changes[i]?.position ?? -1] : undefined) ?? i + 1;
     const met = told(
-      guards.map((one, i) => ({ position: idOf(i), guards: one })),
+      guards.map((one, i) => ({ position: idOf(i), guards: one, after: changes[i]?.after ?? null })),
       zone.rules,
       way,
+      domain,
     );
     const caller = actor === 'system' ? null : actor;
     assertForced(met, plan?.force ?? caller?.intent?.force ?? []);

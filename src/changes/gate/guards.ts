@@ -1,8 +1,10 @@
 import { SIGNER_TYPES } from '../../dns/record.js';
 import { type ChangeRules, GUARDS, type GuardKey, type GuardMode } from '../../domains/change-rules/change-rules.js';
 import { due, turn } from '../../platform/common/turns.js';
+import { providerOf } from '../../providers/registry.js';
 import type { ChangedState } from '../history/states.js';
 import type { Held, HeldKey } from './held-names.js';
+import { misnamesIn, shortTargetOf } from './names.js';
 import type { Change } from './planned.js';
 
 /** a smaller zone may well be changed as a whole */
@@ -16,9 +18,17 @@ export const POINTING: readonly string[] = ['CNAME', 'MX', 'NS', 'SRV'];
 /** Whether somebody has looked at the changes as a plan, or they come at once. */
 export type Way = 'plan' | 'direct';
 
-/** What becomes of a change that meets a guard. */
-export const modeOf = ({ guards }: ChangeRules, key: GuardKey, way: Way): GuardMode =>
-  key === 'empty_document' ? 'force' : (guards[key] ?? (way === 'plan' ? 'force' : key === 'apex_ns' ? 'warn' : 'off'));
+/** Mode of a guard that a domain does not set. @param provider kind of the account */
+function defaultMode(key: GuardKey, way: Way, provider: string): GuardMode {
+  if (key === 'short_target') return 'warn';
+  if (key === 'not_a_host_name') return providerOf(provider)?.capabilities.checksNames ? 'force' : 'warn';
+  if (way === 'plan') return 'force';
+  return key === 'apex_ns' ? 'warn' : 'off';
+}
+
+/** What becomes of a change that meets a guard. @param provider kind of the account */
+export const modeOf = ({ guards }: ChangeRules, key: GuardKey, way: Way, provider: string): GuardMode =>
+  key === 'empty_document' ? 'force' : (guards[key] ?? defaultMode(key, way, provider));
 
 /** seconds below which a TTL is low */
 export const floorOf = ({ ttl_floor }: ChangeRules): number => ttl_floor ?? TTL_FLOOR;
@@ -64,6 +74,8 @@ interface Seen {
   spf: ReadonlySet<string>;
   /** names that records point at, and that are gone afterwards */
   missed: ReadonlySet<string>;
+  /** names that `check-names` rejects, and that the zone holds already */
+  misnamed: ReadonlySet<string>;
 }
 
 type Meets = (change: Change, seen: Seen) => boolean;
@@ -94,6 +106,12 @@ const MEETS: Record<GuardKey, Meets> = {
     const target = targetIn(after, zone.name);
     return isLost || (target !== null && !exists(target, names));
   },
+  not_a_host_name: ({ after }, { zone, misnamed }) =>
+    after !== null && misnamesIn(after, zone.name).some((name) => !misnamed.has(name)),
+  short_target: ({ before, after }, { zone }) => {
+    const target = after && shortTargetOf(after, zone.name);
+    return target !== null && target !== (before && shortTargetOf(before, zone.name));
+  },
 };
 
 /** The guards, of some, that each change of a list meets, in the order of the changes. */
@@ -108,7 +126,8 @@ export async function guardsOf(
   const targets = lost.size ? after.flatMap((row) => (row.enabled ? (targetIn(row, zone.name) ?? []) : [])) : [];
   const missed = new Set(targets.filter((host) => lost.has(host)));
   const of = { mx: live(after.filter(isMx)), spf: live(after.filter(isSpf)) };
-  const seen: Seen = { zone, many: manyOf(zone.records, changes), names, ...of, missed };
+  const misnamed = new Set(zone.rows.flatMap((row) => misnamesIn(row, zone.name)));
+  const seen: Seen = { zone, many: manyOf(zone.records, changes), names, ...of, missed, misnamed };
   const met: GuardKey[][] = [];
   for (const change of changes) {
     if (due()) await turn();
@@ -159,7 +178,25 @@ export function namesFor(host: string): string[] {
 export const exists = (host: string, names: ReadonlySet<string>): boolean =>
   host === '@' || namesFor(host).some((name) => names.has(name));
 
-const WORDS: Record<GuardKey, (n: number, ttlFloor: number) => string> = {
+/** Names in quotes, a few of many. */
+function listed(names: readonly string[]): string {
+  const all = [...new Set(names)];
+  return (
+    all
+      .slice(0, 3)
+      .map((name) => `"${name}"`)
+      .join(', ') + (all.length > 3 ? ' …' : '')
+  );
+}
+
+/** What the words of a guard are made of: the changes that meet it, and the zone. */
+interface Facts {
+  states: readonly State[];
+  zone: string;
+  ttlFloor: number;
+}
+
+const WORDS: Record<GuardKey, (n: number, facts: Facts) => string> = {
   empty_document: (n) =>
     `${n} records are deleted: the document has no records, or only the SOA and NS of the zone would be left`,
   many_updates: (n) => `${n} records are changed, more than 30 % of the domain`,
@@ -170,8 +207,16 @@ const WORDS: Record<GuardKey, (n: number, ttlFloor: number) => string> = {
   own_host: () => 'The host name of this service itself is changed',
   failover: (n) => `${n} changes are of names that rules of failover keep`,
   tunnel: (n) => `${n} changes are of names that tunnels keep`,
-  ttl_floor: (n, ttlFloor) => `${n} records get a TTL of less than ${ttlFloor} seconds`,
+  ttl_floor: (n, { ttlFloor }) => `${n} records get a TTL of less than ${ttlFloor} seconds`,
   dangling: (n) => `${n} changes leave a target that does not exist in its zone`,
+  not_a_host_name: (_n, { states, zone }) =>
+    `${listed(states.flatMap((state) => misnamesIn(state, zone)))}: not a host name of letters, digits and inner hyphens. ` +
+    'BIND does not load the zone unless its configuration has "check-names primary ignore"',
+  short_target: (_n, { states, zone }) => {
+    const targets = states.flatMap((state) => shortTargetOf(state, zone) ?? []);
+    const meant = targets.map((target) => `${target}.${zone}`);
+    return `The target is a top-level name: ${listed(targets)}. Probably meant: ${listed(meant)}`;
+  },
 };
 
 /** A guard that is met, in words, with the ids of the changes that meet it. */
@@ -184,14 +229,16 @@ export interface Met {
 
 /** The guards that some changes meet, but those that are off. */
 export function told(
-  changes: readonly { position: number; guards: readonly string[] }[],
+  changes: readonly { position: number; guards: readonly string[]; after: State | null }[],
   rules: ChangeRules,
   way: Way,
+  { name: zone, provider }: { name: string; provider: string },
 ): Met[] {
   return GUARDS.flatMap((key): Met[] => {
-    const mode = modeOf(rules, key, way);
-    const ids = changes.flatMap(({ position, guards }) => (guards.includes(key) ? [position] : []));
-    if (mode === 'off' || !ids.length) return [];
-    return [{ key, text: WORDS[key](ids.length, floorOf(rules)), change_ids: ids, mode }];
+    const mode = modeOf(rules, key, way, provider);
+    const met = changes.filter(({ guards }) => guards.includes(key));
+    if (mode === 'off' || !met.length) return [];
+    const facts = { states: met.flatMap(({ after }) => after ?? []), zone, ttlFloor: floorOf(rules) };
+    return [{ key, text: WORDS[key](met.length, facts), change_ids: met.map(({ position }) => position), mode }];
   });
 }

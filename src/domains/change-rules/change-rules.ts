@@ -16,6 +16,10 @@ export const GUARD_MEANINGS = {
   ttl_floor: 'A TTL is below 60 seconds, or below the `ttl_floor` of the domain',
   dangling:
     'A CNAME, MX, NS or SRV points at a name of the zone, or of another one that may be read, that does not exist afterwards',
+  not_a_host_name:
+    'An A, AAAA or MX record gets a name, or an MX, NS, SRV, SVCB, HTTPS, RP or reverse PTR record a target, that is not a host name: BIND does not load the zone by default (`check-names`)',
+  short_target:
+    'A CNAME, MX, NS, SRV, ALIAS, DNAME, PTR, SVCB or HTTPS record gets a target of one label, such as `www`',
 } as const;
 export type GuardKey = keyof typeof GUARD_MEANINGS;
 export const GUARDS = Object.keys(GUARD_MEANINGS) as GuardKey[];

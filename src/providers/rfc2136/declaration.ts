@@ -47,6 +47,7 @@ export const rfc2136 = defineProvider({
     replaces: 'set',
     atomic: true,
     minTtl: 0,
+    checksNames: true,
     // with prerequisites and short values so many fit into one message
     chunk: 100,
   },

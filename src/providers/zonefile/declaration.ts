@@ -32,6 +32,7 @@ export const zonefile = defineProvider({
     toggle: 'record',
     atomic: true,
     createZone: true,
+    checksNames: true,
     outlives: false,
     minTtl: 0,
   },

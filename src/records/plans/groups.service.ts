@@ -174,7 +174,7 @@ export class PlanGroups {
       if (plan.state !== 'open') continue;
       const changes = await this.plans.changes(plan.id);
       assertAllowed(me, domain, changes);
-      for (const one of told(changes, changeRulesOf(domain), 'plan')) {
+      for (const one of told(changes, changeRulesOf(domain), 'plan', domain)) {
         if (one.mode !== 'force' || force.includes(one.key)) continue;
         keys.add(one.key);
         guards.push({ ...one, domain_id: domain.id, domain: shownName(domain), plan_id: plan.id });

@@ -91,7 +91,11 @@ export function planView(
     ...{ id: plan.id, domain: shownName(domain), ...headOf(me, domain, plan), summary },
     // it is over records that rules may hide, too, and could be guessed
     base: readsAll(me, domain) ? plan.base : '',
-    ...{ changes: views, hidden: changes.length - views.length, guards: told(seen, changeRulesOf(domain), way) },
+    ...{
+      changes: views,
+      hidden: changes.length - views.length,
+      guards: told(seen, changeRulesOf(domain), way, domain),
+    },
     warnings: warningsFor(me, domain, plan.warnings),
   };
 }
