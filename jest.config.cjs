@@ -24,8 +24,8 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/slowest-first.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
-  // most of them wait for a server or a time limit; with more at once two cores are late for limits of seconds
-  maxWorkers: 4,
+  // most suites wait for a server or a time limit; two cores are busy with five
+  maxWorkers: 5,
   // a new worker takes seconds of processor time to load the service
   workerIdleMemoryLimit: '1GB',
 };
