@@ -45,7 +45,7 @@ for (const { kind, skip } of databases('one')) {
         ['gone', 'CNAME', 'nowhere.invalid.'],
         ['text', 'TXT', 'x'],
       ])
-        made(await service.admin.post(records, { host, type, value }));
+        made(await service.admin.post(`${records}?force=not_a_host_name`, { host, type, value }));
       const off = made(await service.admin.post(records, { host: 'off', type: 'A', value: '127.0.0.1' })).id;
       done(await service.admin.patch(`${records}/${off}/status`, { enabled: false }));
     });

@@ -99,6 +99,8 @@ const READS: Record<string, Record<string, string>> = {
   },
   'trash/trashed-domains.repository.ts': {
     dns_accounts: 'a deleted domain and its account are one row of the list',
+    team_members: 'whether the new owner of a name may see its history is decided in the statement that finds it',
+    users: 'the same',
   },
   'users/users.repository.ts': {
     passkeys: 'whether a sign-in method is left is one statement under the lock of the user; passkeys stand on users',
