@@ -6,7 +6,7 @@ import { invalidate } from '~/api/query';
 import { RemoteSelect } from '~/components/remote-select';
 import { BulkDialog } from './bulk-dialog';
 import type { Domain } from './domains';
-import { type GuardKey, type GuardMode, useGuards } from './guards';
+import { type GuardKey, type GuardMode, modesOf, useGuards } from './guards';
 
 type Action = 'refresh' | 'guard' | 'permission' | 'remove';
 
@@ -114,7 +114,7 @@ function SetGuard(props: DialogProps) {
       />
       <NativeSelect
         label={t('guards.mode')}
-        data={known?.modes ?? []}
+        data={modesOf(guard, known?.modes ?? [])}
         value={mode}
         onChange={(event) => setMode(event.currentTarget.value as GuardMode)}
       />

@@ -7,6 +7,10 @@ export type GuardKey = keyof Guards;
 /** empty: as usual */
 export type GuardMode = '' | NonNullable<Guards[GuardKey]>;
 
+/** The modes that a domain can give a guard: `empty_document` is always `force`. */
+export const modesOf = <T extends { value: GuardMode }>(key: GuardKey, modes: readonly T[]): T[] =>
+  modes.filter(({ value }) => key !== 'empty_document' || !value || value === 'force');
+
 /** The guards and modes that the service has. One that the words of the console do not know is told in its own. */
 export function useGuards() {
   const { t } = useTranslation('domains');

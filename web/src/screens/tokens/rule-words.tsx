@@ -27,7 +27,7 @@ export function RuleWords({ rules, nameOf }: Props) {
               ? `${text.min_length ?? 0}–${text.max_length ?? '∞'}`
               : undefined,
           ],
-          ['TTL', ttl && `${ttl.min ?? 1}–${ttl.max ?? '∞'}`],
+          ['TTL', ttl && `${ttl.min ?? 0}–${ttl.max ?? '∞'}`],
         ];
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: rules have no names

@@ -5,7 +5,7 @@ import { useApiForm } from '~/components/form';
 import { notifyDone } from '~/components/notify';
 import { Loaded } from '~/components/state-block';
 import classes from '../domains.module.css';
-import { type GuardKey, type GuardMode, type Guards, useGuards } from '../guards';
+import { type GuardKey, type GuardMode, type Guards, modesOf, useGuards } from '../guards';
 import type { Base } from './base';
 import { SectionForm } from './section-form';
 
@@ -58,7 +58,7 @@ function GuardsForm({ base, isOwner, guards: known, modes }: Props & Known) {
                 <NativeSelect
                   size="xs"
                   aria-label={label}
-                  data={key === 'empty_document' ? modes.filter(({ value }) => !value || value === 'force') : modes}
+                  data={modesOf(key, modes)}
                   {...form.getInputProps(`guards.${key}`)}
                 />
               </td>
