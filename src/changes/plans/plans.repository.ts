@@ -109,11 +109,14 @@ export class PlansRepository {
     await this.db.run("UPDATE plans SET state = 'discarded' WHERE group_id = ? AND state = 'open'", [group], manager);
   }
 
-  /** How many plans of a user are open at this moment, and the changes in them. @param most changes that are counted */
-  async countOpen(userId: number, at: string, most: number): Promise<{ plans: number; changes: number }> {
-    const open = "FROM plans WHERE state = 'open' AND user_id = ? AND expires_at > ?";
-    const some = `SELECT 1 FROM plan_changes WHERE plan_id IN (SELECT id ${open}) LIMIT ?`;
-    const sql = `SELECT (SELECT COUNT(*) ${open}) AS plans, (SELECT COUNT(*) FROM (${some}) AS counted) AS changes`;
+  /**
+   * How many plans of a user are open or discarded and have not expired, and the changes in them.
+   * @param most changes that are counted
+   */
+  async countUnapplied(userId: number, at: string, most: number): Promise<{ plans: number; changes: number }> {
+    const unapplied = "FROM plans WHERE state IN ('open', 'discarded') AND user_id = ? AND expires_at > ?";
+    const some = `SELECT 1 FROM plan_changes WHERE plan_id IN (SELECT id ${unapplied}) LIMIT ?`;
+    const sql = `SELECT (SELECT COUNT(*) ${unapplied}) AS plans, (SELECT COUNT(*) FROM (${some}) AS counted) AS changes`;
     const values = [userId, at, userId, at, most];
     const row = await this.db.row<Record<'plans' | 'changes', number | string>>(sql, values);
     return { plans: Number(row?.plans ?? 0), changes: Number(row?.changes ?? 0) };

@@ -19,7 +19,8 @@ export class ManyPlansController {
    * stored (`id: null`).
    *
    * The changes of plans that are stored count toward the rate limit of the caller, apart from changes that are made.
-   * One user can have 1,000 open plans with 200,000 changes in all; more are 409001 (`plans_full`).
+   * One user can have 1,000 plans that are neither applied nor expired, with 200,000 changes in all; more
+   * are 409001 (`plans_full`).
    */
   @Post()
   @Access({ narrowed: true, scope: 'records:write' })

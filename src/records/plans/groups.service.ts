@@ -88,14 +88,13 @@ export class PlanGroups {
     });
     const [first] = drafts;
     if (first && 'error' in first && drafts.every((one) => 'error' in one)) throw first.error;
-    await this.store.admit(me, count);
-    const failed = drafts.flatMap((one) => ('error' in one ? leftOut(one.domain, one.error) : []));
-    return this.stored(
+    const made = drafts.filter((one) => 'draft' in one);
+    await this.store.admit(
       me,
-      drafts.filter((one) => 'draft' in one),
-      failed,
-      comment,
+      made.map(({ draft }) => draft),
     );
+    const failed = drafts.flatMap((one) => ('error' in one ? leftOut(one.domain, one.error) : []));
+    return this.stored(me, made, failed, comment);
   }
 
   /** A group, unless the id is that of a plan, or of nothing. */

@@ -7,7 +7,7 @@ import { errors } from '../../platform/common/errors.js';
 import { Db } from '../../platform/database/db.js';
 import { RateCounts } from '../../platform/rates/rate-counts.js';
 
-/** Open plans of one user, and the changes in all of them. */
+/** Plans of one user that are open, or were discarded and have not expired, and the changes in all of them. */
 const MAX_PLANS = 1000;
 const MAX_CHANGES = 200_000;
 
@@ -21,15 +21,17 @@ export class PlanStore {
   ) {}
 
   /**
-   * Counts the changes of plans that will be stored. They have a rate of their own, so that a long plan can be applied
-   * at once.
-   * @throws AppError 429001 for too many changes per minute; 409001 for too many open plans
+   * Counts plans that will be stored, and their changes. These have a rate of their own, so that a long plan can be
+   * applied at once.
+   * @throws AppError 429001 for too many changes per minute; 409001 for too many plans
    */
-  async admit(me: Caller, changes: number): Promise<void> {
+  async admit(me: Caller, drafts: readonly Pick<Draft, 'changes'>[]): Promise<void> {
+    const sizes = drafts.map((draft) => draft.changes.length).filter(Boolean);
+    const changes = sizes.reduce((sum, size) => sum + size, 0);
     if (!changes) return;
     const { userId, token, ratePerMinute } = signedIn(me);
-    const open = await this.plans.countOpen(userId, now(), MAX_CHANGES);
-    if (open.plans >= MAX_PLANS || open.changes >= MAX_CHANGES)
+    const known = await this.plans.countUnapplied(userId, now(), MAX_CHANGES);
+    if (known.plans + sizes.length > MAX_PLANS || known.changes + changes > MAX_CHANGES)
       throw errors.conflict('plans_full', { plans: MAX_PLANS, changes: MAX_CHANGES });
     if (!ratePerMinute) return;
     const key = `${token ? 'token' : 'user'}|${token?.id ?? userId}|plans`;

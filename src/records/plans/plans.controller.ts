@@ -39,7 +39,8 @@ export class DomainPlansController {
    * One with nothing to do is not stored (`id: null`). A plan that has expired is deleted a day later.
    *
    * The changes of a stored plan count toward the rate limit of the caller, apart from changes that are made. One user
-   * can have 1,000 open plans with 200,000 changes in all; more are 409001 (`plans_full`).
+   * can have 1,000 plans that are neither applied nor expired, with 200,000 changes in all; more
+   * are 409001 (`plans_full`).
    */
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })

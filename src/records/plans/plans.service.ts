@@ -102,7 +102,7 @@ export class PlansService implements OnModuleInit {
     const { changes } = draft;
     const plan = planRow(me, domain, draft, input.comment, input.drift ? 'drift' : 'plan');
     // the service itself plans for drift
-    if (!drifted) await this.store.admit(me, changes.length);
+    if (!drifted) await this.store.admit(me, [draft]);
     const id = await this.store.insert(plan, changes);
     return planView(me, domain, { ...plan, id }, numbered(draft));
   }

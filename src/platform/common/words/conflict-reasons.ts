@@ -27,8 +27,8 @@ export const CONFLICT_REASONS = {
   plan_ended: say('conflict', 'The plan is {state}: make another one', '该计划的状态是 {state}：请重新创建计划'),
   plans_full: say(
     'conflict',
-    'You have {plans} open plans, or {changes} changes in open plans: apply or discard some of them',
-    '您已有 {plans} 个未结束的计划，或其中已有 {changes} 项更改：请应用或丢弃其中一些',
+    'You would have more than {plans} plans that are not applied, or {changes} changes in them: apply some of them, or wait until they expire',
+    '未应用的计划将超过 {plans} 个，或其中的更改将超过 {changes} 项：请应用其中一些，或等待其过期',
   ),
   plan_of_group: say(
     'conflict',
