@@ -3,14 +3,13 @@ import ipaddr from 'ipaddr.js';
 import { InvalidRecord } from '../platform/common/errors.js';
 import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { hexadecimal } from './addresses.js';
-import { locationFromWire, locationText, locationToWire, readLocation } from './location.js';
+import { locationText, readLocation } from './location.js';
 import { absolute, targetName } from './names.js';
 import { PART_NAMES } from './part-names.js';
-import { printedParam, storedParams } from './service-params.js';
+import { printedParam } from './service-params.js';
 import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
 import { type Token, tokens, wordsOf } from './tokens.js';
 import { type Field, fieldsOf, MAXIMUM } from './types.js';
-import { LIMITS, LOCATION_RANGE, MAX_CHARACTERS, MAX_TAG, MAX_TEXT } from './value-limits.js';
 
 /** Types that every provider is expected to support. */
 export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'] as const;
@@ -135,8 +134,6 @@ const caa = plain((value) => {
   const match = /^(\d{1,3})\s+([A-Za-z0-9]{1,255})\s+(\S[\s\S]*)$/.exec(value.trim());
   if (!match) return fail('must be flags, tag and value, such as 0 issue "letsencrypt.org"');
   const [, flags, tag, rest] = match as unknown as [string, string, string, string];
-  // more are not read by NSD (RFC 6844 section 5.1)
-  if (tag.length > MAX_TAG) return fail(say('must have a tag of 1 to {max} letters and digits', { max: MAX_TAG }));
   const text = rest.startsWith('"') ? parts(rest) : [{ bytes: Buffer.from(rest, 'utf8') }];
   if (text.length > 1) return fail('has more than one quoted value');
   const bytes = text[0]?.bytes ?? Buffer.alloc(0);
@@ -148,21 +145,27 @@ const txt = plain((value) => {
   const text = txtFromInput(value);
   // not every database can store one
   if (text.includes('\0')) return fail('has a NUL character');
-  if (Buffer.byteLength(text) > MAX_TEXT) {
-    throw new InvalidRecord('value', 'is longer than a TXT record can be (65 254 bytes)', 'length', { max: MAX_TEXT });
-  }
   return text;
 }, txtPresentation);
+
+// printable, without special characters of zone files
+const SERVICE_PARAM = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
 
 const service = plain(
   (value, zone) => {
     const [priority, target, ...rest] = wordsOf(value) ?? fail(BROKEN);
     if (!priority || !target) return fail('must be "priority target [key=value …]"');
     const head = `${integer(priority.raw, 65535, 'priority')} ${targetName(target.raw, zone, true)}`;
-    // PowerDNS reads no parameters in AliasMode, where clients ignore them (RFC 9460 section 2.4.2)
-    if (Number(priority.raw) === 0 && rest.length)
-      return fail('must not have parameters next to the priority 0 (AliasMode)');
-    return [head, ...storedParams(rest)].join(' ');
+    // providers quote parameters inconsistently; unnecessary quotes are removed
+    const params = rest.map((word) => (word.quoted ? `"${word.raw}"` : word.raw.replace(/="([^"\\]*)"$/, '=$1')));
+    const odd = params.find((word) => !SERVICE_PARAM.test(word));
+    if (odd !== undefined)
+      return fail(
+        say('parameter {parameter} must be key or key=value, without blanks, quotes, ";", "(" or "\\"', {
+          parameter: odd,
+        }),
+      );
+    return [head, ...params].join(' ');
   },
   (value) => {
     const [priority, target, ...rest] = value.split(' ') as [string, string];
@@ -190,13 +193,12 @@ const uri = plain((value) => {
 });
 
 const loc = plain((value) => {
-  const location = readLocation(value) ?? fail('must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m');
-  // sizes have one digit in DNS: name servers return others than were written
-  const held = locationFromWire(locationToWire(location) ?? Buffer.alloc(0));
-  return held ? locationText(held) : fail(LOCATION_RANGE);
+  const location = readLocation(value);
+  return location ? locationText(location) : fail('must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m');
 });
 
-const FORMS: Record<RecordType, Rule> = {
+/** Every type that the service can validate and write. */
+export const RULES: Record<RecordType, Rule> = {
   A: plain(ipv4),
   // PowerDNS 4.7 rejects mapped addresses in the form it returns; every server accepts hexadecimal
   AAAA: plain(ipv6, hexadecimal),
@@ -223,24 +225,6 @@ const FORMS: Record<RecordType, Rule> = {
   OPENPGPKEY: numbersAndData('OPENPGPKEY'),
   SMIMEA: numbersAndData('SMIMEA'),
 };
-
-const limited = (type: RecordType, { parse, print }: Rule): Rule => ({
-  parse(...given) {
-    const fields = parse(...given);
-    if (type !== 'TXT' && fields.value.length > MAX_CHARACTERS) {
-      const words = say('is longer than {max} characters', { max: MAX_CHARACTERS });
-      throw new InvalidRecord('value', words, 'length', { max: MAX_CHARACTERS });
-    }
-    const mistake = LIMITS[type]?.(fields.value) ?? null;
-    return mistake === null ? fields : fail(mistake);
-  },
-  print,
-});
-
-/** Every type that the service can validate and write. */
-export const RULES = Object.fromEntries(
-  (Object.keys(FORMS) as RecordType[]).map((type) => [type, limited(type, FORMS[type])]),
-) as Record<RecordType, Rule>;
 
 /** Whether the service can validate and write records of this type. */
 export const isKnownType = (type: string): type is RecordType => Object.hasOwn(RULES, type);

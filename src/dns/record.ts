@@ -4,6 +4,7 @@ import { type FieldText, say } from '../platform/common/words/field-text.js';
 import { assertLoadable, assertNoUrl, fullName, hostName, relativeName } from './names.js';
 import { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType, RULES } from './rdata.js';
 import { assertStraightQuotes, txtFromPresentation, txtShown } from './text.js';
+import { loadableValue } from './value-limits.js';
 
 export { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType } from './rdata.js';
 
@@ -145,7 +146,8 @@ export function readRecord(
 function parsedValue(type: RecordType, value: string, priority: number | null, zone: string) {
   if (POINTING.has(type)) assertNoUrl(value);
   assertStraightQuotes(type, value);
-  const fields = RULES[type].parse(value, priority, zone);
+  const read = RULES[type].parse(value, priority, zone);
+  const fields = { ...read, value: loadableValue(type, read.value) };
   const words = fields.value.split(' ');
   for (const at of NAMES_AT[type] ?? []) assertLoadable((words.at(at) as string).replaceAll('\\.', '-'));
   return fields;

@@ -154,8 +154,6 @@ export function paramsToWire(words: readonly Word[]): Buffer | null {
   return Buffer.concat(params.flatMap(([key, wire]) => [u16(key), u16(wire.length), wire]));
 }
 
-/** Parameters are stored without quotes and escapes: printable, without special characters of zone files. */
-const SHAPE = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
 /** RFC 9461 section 5: a relative URI template with the variable `dns`. */
 const DOHPATH = /^\/.*\{\?([\w.]+,)*dns(,[\w.]+)*\}/;
 
@@ -204,22 +202,14 @@ function storedValue(name: string, key: string, value: string): string | undefin
 }
 
 /**
- * The stored form of the parameters of a record that a name server loads (RFC 9460), in the order of their keys, the
- * only one that the API of PowerDNS reads.
+ * The form of parameters that every name server loads (RFC 9460), in the order of their keys, the only one that the API
+ * of PowerDNS reads.
+ * @param texts `key` or `key=value`, without quotes and escapes
  * @throws InvalidRecord naming the first parameter that is not valid, and the reason
  */
-export function storedParams(words: readonly Word[]): string[] {
+export function storedParams(texts: readonly string[]): string[] {
   const params = new Map<string, string | undefined>();
-  for (const word of words) {
-    // providers quote parameters inconsistently; unnecessary quotes are removed
-    const text = word.quoted ? `"${word.raw}"` : word.raw.replace(/="([^"\\]*)"$/, '=$1');
-    if (!SHAPE.test(text))
-      throw new InvalidRecord(
-        'value',
-        say('parameter {parameter} must be key or key=value, without blanks, quotes, ";", "(" or "\\"', {
-          parameter: text,
-        }),
-      );
+  for (const text of texts) {
     const [, name, value = ''] = /^([^=]+)=?(.*)$/.exec(text) as unknown as [string, string, string?];
     const key = storedKey(name);
     if (params.has(key)) reject(name, 'is given twice');

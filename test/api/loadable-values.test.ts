@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { PlanView } from '../../src/records/plans/plan.dto.js';
 import type { Answer } from '../support/server.js';
@@ -113,6 +114,25 @@ describe('values that name servers do not load', () => {
     done(await admin.put(base(), { guards: { not_a_host_name: 'off' } }));
     made(await post({ host: 'mx', type: 'MX', value: '_mail.example.net' }));
     assert.match(file(), /^mx\.loads\.example\. \d+ IN MX 10 _mail/m);
+  });
+
+  it('a record that the provider holds anyway can be edited, disabled and deleted, and so can its siblings', async () => {
+    const { admin, path, file, records } = files;
+    writeFileSync(path(), `${file()}held 300 IN TLSA 3 1 1 abab\nheld 300 IN TLSA 3 1 1 ${HEX}ab\n`);
+    const held = async () => done(await admin.get(`${records}?refresh=true&host=held`)).list;
+    const [bad, good] = (await held()).toSorted((a, b) => a.value.length - b.value.length);
+    assert.deepEqual([bad?.read_only, good?.read_only], [false, false]);
+    const at = (row: typeof bad) => `${records}/${row?.id as number}` as const;
+    done(await admin.put(at(good), { ttl: 600 }));
+    done(await admin.put(at(bad), { ttl: 900 }));
+    done(await admin.patch(`${at(bad)}/status`, { enabled: false }));
+    done(await admin.patch(`${at(bad)}/status`, { enabled: true }));
+    refused(await admin.put(at(bad), { value: '3 1 1 abcd' }), 400, 400001);
+    done(await admin.delete(at(bad)));
+    assert.deepEqual(
+      (await held()).map(({ id }) => id),
+      [good?.id],
+    );
   });
 
   it('a short target is warned of with the full name, on every way', async () => {

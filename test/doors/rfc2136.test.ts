@@ -508,6 +508,12 @@ for (const { kind, skip } of databases('one'))
         ['update add example.com 300 SOA a. b. 1 2 3 4 5', 'REFUSED'],
         ['update add z.example.com 300 TYPE65280 \\# 1 00', 'REFUSED'],
         ['update add www.example.net 300 A 192.0.2.1', 'NOTZONE'],
+        // values that a name server does not load
+        ['update add *.example.com 300 NS ns1.example.net.', 'REFUSED'],
+        [`update add example.com 300 DS 1 13 2 ${'ab'.repeat(32)}`, 'REFUSED'],
+        ['update add z.example.com 300 TLSA 3 1 1 abab', 'REFUSED'],
+        ['update add z.example.com 300 CNAME z.example.com.', 'REFUSED'],
+        ['update add z.example.com 300 MX 5 .', 'REFUSED'],
       ] as const) {
         gets(await update(['update add half.example.com 300 A 192.0.2.1', line]), word);
         assert.deepEqual(await at('half.example.com', 'A'), [], line);

@@ -97,12 +97,28 @@ describe('parameters of SVCB and HTTPS records', () => {
     assert.equal(rdataOf(record), '1 . alpn=h2 key667=".$x" key668');
     assert.equal(fromRdata(`www.${ZONE}`, 'HTTPS', rdataOf(record), 60, ZONE)?.value, record.value);
   });
+});
 
-  it('of a provider are shown read-only where they are not valid', () => {
-    const shown = fromRdata(`h.${ZONE}`, 'HTTPS', '1 . ipv4hint=auto', 60, ZONE);
-    assert.deepEqual([shown?.readOnly, shown?.value], [true, '1 . ipv4hint=auto']);
-    assert.match(shown?.readOnlyReason ?? '', /parameter ipv4hint/);
-  });
+/** Rdata that a provider holds although name servers do not load it, or hold it in another form. */
+const HELD: [type: string, rdata: string][] = [
+  ['HTTPS', '1 . ipv4hint=auto'],
+  ['HTTPS', '1 . port=443 alpn=h2'],
+  ['SVCB', '0 svc.example.net. ALPN=h2'],
+  ['SSHFP', '4 2 abab'],
+  ['DS', '1 13 2 abab'],
+  ['TLSA', '3 1 1 abab'],
+  ['CAA', '0 issuewildissuewild "x"'],
+  ['LOC', '42 0 0.000 N 71 0 0.000 W -100001.00m 33.00m 10.00m 10.00m'],
+  ['NAPTR', '1 1 "u" "x" "!(a!b!" .'],
+  ['URI', '1 1 ""'],
+];
+
+describe('values that a provider holds', () => {
+  for (const [type, rdata] of HELD)
+    it(`keep their form and stay editable: ${type} ${rdata}`, () => {
+      const held = fromRdata(`h.${ZONE}`, type, rdata, 60, ZONE);
+      assert.deepEqual([held?.readOnly, held && rdataOf(held)], [false, rdata]);
+    });
 });
 
 /** Values with the verdict: '' is valid. */

@@ -1,5 +1,5 @@
 import { relativeName } from '../../dns/names.js';
-import { type DnsRecord, readRdata } from '../../dns/record.js';
+import { type DnsRecord, isKnownType, readRdata, readRecord, shownValue } from '../../dns/record.js';
 import { CLASS, type Message, RCODE, type ReadRecord, TYPE } from '../../dns/wire.js';
 import { typeName } from '../../dns/wire-rdata.js';
 import { due, turn } from '../../platform/common/turns.js';
@@ -74,6 +74,15 @@ function contentOf(record: ReadRecord, host: string, zone: string): Named {
   return { record: { ...plain, value, priority }, misfit: readOnly ? (readOnlyReason ?? '') : null };
 }
 
+/** Content of a record that is added, as of one that a client of the API creates. */
+function asNew({ record, misfit }: Named, zone: string): Named {
+  if (misfit !== null || !isKnownType(record.type)) return { record, misfit };
+  const { host, type, priority } = record;
+  const read = readRecord({ host, type, value: shownValue(record), priority }, zone, { host });
+  const [mistake] = read.mistakes;
+  return mistake ? { record, misfit: mistake.message } : { record: { ...record, value: read.record.value }, misfit };
+}
+
 const isEmpty = ({ rdataStart, rdataEnd }: ReadRecord): boolean => rdataStart === rdataEnd;
 
 /** RFC 2136 section 3.2. @param values of sets that are compared, each with one prerequisite */
@@ -114,7 +123,7 @@ function stepOf(record: ReadRecord, zone: string): Step {
   if ((of !== CLASS.IN && of !== CLASS.NONE) || isMeta(type))
     throw malformed('an update is of a class or type that no record has');
   const content = contentOf(record, host, zone);
-  if (of === CLASS.IN) return { op: 'add', ttl, ...content };
+  if (of === CLASS.IN) return { op: 'add', ttl, ...asNew(content, zone) };
   if (ttl !== 0) throw malformed('a deletion of a record has a TTL');
   return { op: 'delete', ...content };
 }
