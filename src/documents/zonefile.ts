@@ -13,14 +13,16 @@ const MAX_GENERATED = 10_000;
 
 /** Parts of what `rndc dumpdb` of BIND writes: the zone, with its class and view, of which a part is. */
 const PART = /^; (?:Zone dump of '(?<zone>[^'/]*)[^']*'|Cache dump of view )/;
-/** An export of Cloudflare, whose TTL 1 is an automatic one. */
-const CLOUDFLARE = /^;; Exported: |;.*\bcf_tags=/m;
+/** Begins an export of Cloudflare, whose TTL 1 is an automatic one. */
+const EXPORTED = /^;; Exported: /m;
+/** Tags of Cloudflare in the comment of a record. */
+const TAGS = /\bcf_tags=(\S*)/;
 
 /** Reads a master file, as BIND does: see `src/dns/zonefile-entries.ts`. */
 export function* readZoneFile(text: string, zone: string, ttl: number): Generator<Found> {
   // a template that is wrong is wrong for each of its numbers
   let wrong = 0;
-  const isCloudflare = CLOUDFLARE.test(text);
+  const isCloudflare = EXPORTED.test(text);
   for (const entry of ofZone(entriesOf(fileText(text), zone, ttl, MAX_GENERATED), zone)) {
     const isTold = entry && 'text' in entry && entry.text === '' && wrong === entry.line;
     const found = entry && 'text' in entry ? (isTold ? null : foundIn(entry, zone, isCloudflare)) : entry;
@@ -60,9 +62,11 @@ function foundIn({ line, error, record: written, comment }: FileEntry, zone: str
   }
   const { ttl, priority, enabled, readOnly } = record;
   const value = type === 'SPF' ? inQuotes(record.value) : shownValue(record, readOnly);
-  const proxied = /\bcf_tags=(?:\S*,)?cf-proxied:(true|false)\b/.exec(comment)?.[1];
+  const tags = TAGS.exec(comment)?.[1]?.split(',');
+  const proxied =
+    tags && /^cf-proxied:(true|false)$/.exec(tags.find((tag) => tag.startsWith('cf-proxied:')) ?? '')?.[1];
   const input = { host: owner, type, value, ttl, priority, enabled, ...(proxied && { proxied: proxied === 'true' }) };
-  return { line, input, isCloudflare };
+  return { line, input, isCloudflare: isCloudflare || tags !== undefined };
 }
 
 /** Strings of rdata, each between quotes. */

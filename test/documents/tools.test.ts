@@ -157,6 +157,19 @@ describe('a zone file that another tool has written', () => {
     assert.deepEqual(await recordsOf('zonefile', 'a 1 A 192.0.2.1\n', options), ['a 1 A 192.0.2.1']);
   });
 
+  it('is read in a time that grows with its length: square time would take hours', async () => {
+    for (const comment of [';'.repeat(4_000_000), `;${'cf_tags=,'.repeat(1_000_000)}`])
+      assert.deepEqual(await recordsOf('zonefile', `a 60 A 192.0.2.1 ${comment}\n`), ['a 60 A 192.0.2.1']);
+  });
+
+  it('keeps a TTL of 1 where a text alone looks like a tag of Cloudflare', async () => {
+    const text = 'a 1 A 192.0.2.1\nb 60 TXT "x; cf_tags=cf-proxied:true"\n';
+    assert.deepEqual(await recordsOf('zonefile', text, { provider: providerOf('zonefile') }), [
+      'a 1 A 192.0.2.1',
+      'b 60 TXT x; cf_tags=cf-proxied:true',
+    ]);
+  });
+
   it('names the directive that is not read', async () => {
     assert.deepEqual(await mistakesOf('zonefile', '$ZONE x\n'), [[1, '$ZONE is not supported: remove the line']]);
   });
