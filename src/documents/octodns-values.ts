@@ -98,7 +98,10 @@ function fromParts(type: string, parts: readonly (readonly string[])[], value: u
   return { value: [first, ...rest, ...paramsIn(given.svcparams)].join(' ') };
 }
 
+/** What YAML has for no value: scalars are read as texts. */
+const NO_VALUE: ReadonlySet<unknown> = new Set([null, '', 'null', '~']);
+
 const paramsIn = (params: unknown): string[] =>
   Object.entries((params ?? {}) as object).map(([key, value]) =>
-    value === null || value === '' ? key : `${key}=${Array.isArray(value) ? value.join(',') : value}`,
+    NO_VALUE.has(value) ? key : `${key}=${Array.isArray(value) ? value.join(',') : value}`,
   );

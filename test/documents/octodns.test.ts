@@ -34,6 +34,13 @@ describe('a document of octoDNS', () => {
     ]);
   });
 
+  it('has parameters without a value as YAML has none', async () => {
+    const set = (none: string) =>
+      `s:\n  type: HTTPS\n  value:\n    svcpriority: 1\n    targetname: .\n    svcparams: {alpn: h2, no-default-alpn: ${none}}\n`;
+    for (const none of ['null', '~', "''", ''])
+      assert.deepEqual(await recordsOf(set(none)), ['s 3600 HTTPS 1 . alpn=h2 no-default-alpn'], none);
+  });
+
   it('tells the lines of mistakes after such a key', async () => {
     const text = "---\n? ''\n: - ttl: 300\n    type: A\n    value: 999.0.2.7\nwww:\n  type: A\n  value: x\n";
     assert.deepEqual(
