@@ -67,9 +67,9 @@ export class SteeredClock implements Clock {
     return this.countWaits(ms) > 0;
   }
 
-  /** Whether the service has begun a wait of so many ms, however many of them are left. */
-  hasBegun(ms: number): boolean {
-    return [...this.calls].some((call) => Math.round(call.ms) === ms);
+  /** How many waits of so many ms the service has begun that have not ended, however many ms are left. */
+  countBegun(ms: number): number {
+    return [...this.calls].filter((call) => Math.round(call.ms) === ms).length;
   }
 
   /** Lets so many ms pass at once: each call that is due by then is made, at its own time. */
