@@ -79,7 +79,7 @@ export interface LooseRecord {
 
 /** Types that give a name the records of another name. */
 const ALIASING: ReadonlySet<string> = new Set(['CNAME', 'ALIAS', 'DNAME']);
-/** Places of the names among the words of a value that may be any name, from the end where negative. */
+/** Word positions of names in a value, by type; negative: from the end. */
 const NAMES_AT: Readonly<Record<string, readonly number[]>> = {
   ...{ CNAME: [0], ALIAS: [0], DNAME: [0], PTR: [0], SVCB: [1], HTTPS: [1], NAPTR: [-1], RP: [0, 1] },
 };
@@ -153,14 +153,14 @@ function parsedValue(type: RecordType, value: string, priority: number | null, z
   return fields;
 }
 
-/** What is wrong with a record whose fields are valid. @param given priority, if a field of its own has it */
+/** Mistakes of a record whose fields are valid. @param given priority from its own field; null: none */
 function misplaced(
   { host, type, value, priority }: DnsRecord,
   zone: string,
   given: number | null,
-  kept: Parameters<typeof readRecord>[2],
+  kept: NonNullable<Parameters<typeof readRecord>[2]>,
 ): FieldError[] {
-  const isHeld = kept?.value !== undefined;
+  const isHeld = kept.value !== undefined;
   if (isHeld && kept.host !== undefined && (kept.priority ?? priority) === priority) return [];
   const wrong: [boolean, string, FieldText][] = [
     [type === 'DS' && host === '@', 'host', 'must not be the apex: the DS records of a zone are in its parent zone'],

@@ -14,7 +14,7 @@ import { tokens } from './tokens.js';
 type Limit = (value: string) => FieldText | null;
 
 const STRING_OCTETS = 255;
-/** Bytes of a text: BIND 9.18 loads rdata of 65510 octets at most, of which one in 256 is a length. */
+/** Maximum bytes of a text: BIND 9.18 loads up to 65510 octets of rdata, and each 255 bytes have a length octet. */
 const MAX_TEXT = 65_254;
 /** Characters of other values, for the same reason. */
 const MAX_CHARACTERS = 65_000;
@@ -22,7 +22,7 @@ const MAX_CHARACTERS = 65_000;
 const MAX_TAG = 15;
 const LOCATION_RANGE = 'must have an altitude from -100000.00m to 42849672.95m, and sizes up to 90000000.00m';
 
-/** @param by word that selects the length @param octets length of the last word by the number in that word */
+/** @param by index of the word that selects the length @param octets required length by that word */
 const digest =
   (by: number, part: string, octets: Readonly<Record<string, number>>): Limit =>
   (value) => {

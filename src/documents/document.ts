@@ -34,14 +34,14 @@ export interface DocumentRecord {
   isStored: boolean;
 }
 
-/** A record of the zone. A document that has it unchanged is right, even where nobody could enter it. */
+/** A record of the zone. A document may repeat it unchanged, even if the API would not accept it as a new record. */
 export interface KnownRecord extends DnsRecord {
   read_only: boolean;
 }
 
-/** What of a document counts for a warning. */
+/** A kind of warning that is counted. */
 export type NoteKey = keyof typeof NOTES;
-/** The words of a note; `n`: how often it is. */
+/** Warning texts by note; `n` is the number of occurrences. */
 export const NOTES = {
   ignored: (n: number) => `${n} record sets are left as they are: octodns.ignored`,
   spf: (n: number) => `${n} records of the type SPF (99) are read as TXT (RFC 7208)`,
@@ -80,9 +80,9 @@ export interface Place {
 /** A record as a format has it: the fields of a body of `POST …/records`, not validated yet. */
 interface Given extends Place {
   input: Record<string, unknown>;
-  /** What is wrong with it, unless the zone has it already. */
+  /** Mistakes; ignored if the zone already has the record. */
   wrong?: readonly Mistake[];
-  /** It is of an export of Cloudflare. */
+  /** The record is from an export of Cloudflare. */
   isCloudflare?: boolean;
 }
 

@@ -32,7 +32,7 @@ const PARTS: Record<string, readonly (readonly string[])[]> = {
 };
 const PLAIN = ['A', 'AAAA', 'ALIAS', 'CNAME', 'DNAME', 'NS', 'OPENPGPKEY', 'PTR', 'TXT'];
 
-/** Parts that need not be given, and what they are then. */
+/** Default values of optional parts. */
 const DEFAULTS: Record<string, Record<string, string>> = { CAA: { flags: '0' } };
 
 /** Types that octoDNS has and the service can write. */

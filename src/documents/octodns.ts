@@ -112,7 +112,7 @@ class OctodnsSet {
     if (isTrue(this.octodns.ignored))
       return yield { ...this.where(set), note: 'ignored', set: { host: this.name, type } };
     if (SIGNER_TYPES.has(type)) return yield { ...this.where(set), leftAside: type };
-    // octoDNS has had it
+    // older versions of octoDNS supported SPF
     if (!OCTODNS_TYPES.includes(type) && type !== 'SPF') {
       const words = say('octoDNS has records of {values} only', { values: OCTODNS_TYPES.join(', ') });
       return yield this.wrong(fields.get('type'), words, 'choice');
@@ -178,7 +178,7 @@ function proxiedOf({ cloudflare }: Options): boolean | undefined {
 /** What YAML 1.1, which octoDNS reads, has for true. */
 const isTrue = (value: unknown): boolean => typeof value === 'string' && /^(true|yes|on)$/i.test(value);
 
-/** Where octoDNS has no record of a type, unless it is lenient. */
+/** The rule against ALIAS below the root or CNAME at it, which octoDNS enforces unless it is lenient. */
 function misplaced(type: string, isRoot: boolean): FieldText | undefined {
   if (type === 'ALIAS' && !isRoot) return 'octoDNS has ALIAS at the root only: set octodns.lenient to true';
   if (type === 'CNAME' && isRoot) return 'octoDNS has no CNAME at the root: set octodns.lenient to true';

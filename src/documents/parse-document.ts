@@ -187,14 +187,14 @@ class Reading {
     }
   }
 
-  /** Takes a record that could not be made, if the zone has it. @param mistakes what is wrong with it, if not */
+  /** Accepts an invalid record that the zone already has. @param mistakes to report if it has not */
   private addKnown(input: Record<string, unknown>, line: number, mistakes: DocumentError[]): void {
     const known = this.unchanged(input);
     if (known) this.add(asStored(known, input, line));
     else this.errors.push(...mistakes);
   }
 
-  /** The record of the zone that a document has, if it names nothing else of it. */
+  /** The record of the zone that equals the input in every given field. */
   private unchanged(input: Record<string, unknown>): KnownRecord | undefined {
     this.stored ??= bySet(this.known);
     const host = this.hostOf(input.host ?? input.name);

@@ -18,8 +18,8 @@ const FROM = 'trashed_domains t JOIN dns_accounts a ON a.id = t.account_id';
 const KEPT = 't.leaving = ? AND t.purged_at > ?';
 
 /**
- * Whether a user inherits the history of a domain: its owner, members of teams with a right on the whole domain, and
- * administrators.
+ * The history of a domain is inherited by its former owner, by members of teams that had a permission on the whole
+ * domain, and by administrators.
  */
 const INHERITED = `(t.owner_id = ?
   OR EXISTS (SELECT 1 FROM trashed_permissions p JOIN team_members m ON m.team_id = p.team_id

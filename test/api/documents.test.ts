@@ -19,7 +19,7 @@ const SIGNED = [
   '@ 0 TYPE65534 \\# 5 0D3A2F0001',
   '@ 0 NSEC3PARAM 1 0 0 -',
 ];
-/** Records that name servers load, and that nobody could create here. */
+/** Records that name servers load, and that the API does not accept as new records. */
 const ODD = [
   'zero 0 A 192.0.2.9',
   'a!b 300 A 192.0.2.9',
@@ -73,7 +73,7 @@ for (const { kind, skip } of databases('one'))
       },
     );
 
-    it('leave aside what signers maintain with one warning that counts it, and never delete it', async () => {
+    it('ignore signer records with one counted warning and never delete them', async () => {
       const { plan, file } = await zone([...SIGNED, 'www 300 A 192.0.2.1', 'old 300 A 192.0.2.2']);
       const { id, warnings, ...rest } = await plan(
         'zonefile',
@@ -85,13 +85,13 @@ for (const { kind, skip } of databases('one'))
       for (const line of SIGNED) assert.ok(file().includes(line), line);
     });
 
-    it('create nothing of what signers maintain', async () => {
+    it('create no signer records', async () => {
       const { plan } = await zone(['www 300 A 192.0.2.1']);
       for (const mode of ['merge', 'sync'])
         assert.deepEqual(changesIn(await plan('zonefile', `${SIGNED.join('\n')}\nwww 300 A 192.0.2.1\n`, mode)), []);
     });
 
-    it('leave what octodns.ignored names as it is, in sync, too', async () => {
+    it('keep record sets marked octodns.ignored, in sync mode too', async () => {
       const { plan } = await zone(['a 300 A 192.0.2.1', 'a 300 TXT "x"', 'b 300 A 192.0.2.2', 'c 300 A 192.0.2.3']);
       const text = [
         'a: {type: A, value: 203.0.113.1, octodns: {ignored: true}}',
@@ -104,7 +104,7 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual(warnings, ['Line 1 and others: 2 record sets are left as they are: octodns.ignored']);
     });
 
-    it('read SPF as TXT with a warning, and leave one that the zone has', async () => {
+    it('read SPF as TXT with a warning, and keep an SPF record that the zone has', async () => {
       const { plan } = await zone(['f 300 SPF "v=spf1 -all"', 'www 300 A 192.0.2.1']);
       const document = 'f 300 SPF "v=spf1 -all"\ng 300 SPF "v=spf1 a -all"\nwww 300 A 192.0.2.1\n';
       const { warnings, ...rest } = await plan('zonefile', document);

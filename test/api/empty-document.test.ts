@@ -141,7 +141,7 @@ for (const { kind, skip } of databases('one'))
       assert.deepEqual(await hosts(), []);
     });
 
-    it('has the mode force whatever a domain says', async () => {
+    it('stays force when a domain configures another mode', async () => {
       const { base, plan } = await zone([a('www', 1)]);
       const one = (mode: string) => admin.put(base, { guards: { empty_document: mode } } as never);
       for (const mode of ['off', 'warn']) refused(await one(mode), 400, 400001);

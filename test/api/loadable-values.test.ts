@@ -56,7 +56,7 @@ describe('values that name servers do not load', () => {
       if (host !== '@')
         ways.push(['record set', () => admin.put(`${base()}/rrsets/v/${type}`, { values: [{ value, priority }] })]);
       for (const [way, call] of ways) assert.match(messages(await call()), message, way);
-      // of a list that is not atomic it is the error of its change
+      // a list that is not atomic reports the error at the failed change
       const list = await batch({ changes: [{ op: 'create', ...record }] });
       assert.match(JSON.stringify(list.data), message);
       assert.equal(file(), before);

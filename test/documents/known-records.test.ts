@@ -70,7 +70,7 @@ describe('a document of records that the zone has, and that could not be created
     }
   });
 
-  it('has a mistake where it names something else of a record', async () => {
+  it('reports a mistake when a field differs from the stored record', async () => {
     const known = [record('low', 'A', '192.0.2.1', { ttl: 5 })];
     const body = { host: 'low', type: 'A', value: '192.0.2.1', ttl: 5 };
     const errorsOf = async (more: object) => (await read('json', JSON.stringify([{ ...body, ...more }]), known)).errors;
@@ -80,7 +80,7 @@ describe('a document of records that the zone has, and that could not be created
       assert.notDeepEqual(await errorsOf(other), [], JSON.stringify(other));
   });
 
-  it('knows data in another form, and types by their numbers', async () => {
+  it('matches equal rdata in another notation and types given as TYPEnn', async () => {
     const text = 'p 300 TYPE12 \\# 18 04686f7374076578616d706c65036e657400\nk 300 TYPE13 \\# 4 01610162\n';
     assert.deepEqual((await read('zonefile', text, ODD)).errors, []);
   });

@@ -143,7 +143,7 @@ describe('a zone file that another tool has written', () => {
     assert.deepEqual(await notesOf('zonefile', text, options), []);
   });
 
-  it('of Cloudflare is read elsewhere without the proxy, and with a TTL of its own for an automatic one', async () => {
+  it('of Cloudflare is imported elsewhere without proxying, and automatic TTLs are replaced', async () => {
     const text = `${CLOUDFLARE.join('\n').replace('example.com\t', 'example.com.\t')}\n`;
     const options = { provider: providerOf('zonefile') };
     assert.deepEqual(await recordsOf('zonefile', text, options), [
@@ -157,7 +157,7 @@ describe('a zone file that another tool has written', () => {
     assert.deepEqual(await recordsOf('zonefile', 'a 1 A 192.0.2.1\n', options), ['a 1 A 192.0.2.1']);
   });
 
-  it('is read in a time that grows with its length: square time would take hours', async () => {
+  it('is read in linear time: quadratic time would take hours', async () => {
     for (const comment of [';'.repeat(4_000_000), `;${'cf_tags=,'.repeat(1_000_000)}`])
       assert.deepEqual(await recordsOf('zonefile', `a 60 A 192.0.2.1 ${comment}\n`), ['a 60 A 192.0.2.1']);
   });

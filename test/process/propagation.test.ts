@@ -115,7 +115,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
   const onlySilent = ({ questions }: Silent, soas: number) =>
     until('all other servers have answered', () => {
       const count = (type: string) => [...questions.values()].filter((one) => one === `${net.zone} ${type}`).length;
-      // the service asks nothing else, the resolver does
+      // only the resolver sends other question types
       return count('SOA') === soas && clock.countBegun(SECOND_RESEND_MS) === count('SOA') + count('NS');
     });
   const atPrimary = async (host: string) =>

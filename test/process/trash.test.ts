@@ -74,7 +74,7 @@ for (const { kind, skip } of databases('one'))
       );
     };
 
-    /** Lets the team, to which Olga belongs then, add domains of the account. */
+    /** Adds Olga to the team and lets the team add domains of the account. */
     async function shareAccount() {
       await db.run('UPDATE dns_accounts SET team_id = ? WHERE id = ?', [team, account]);
       const members = done(await admin.get(`/api/teams/${team}/members`));
@@ -189,7 +189,7 @@ for (const { kind, skip } of databases('one'))
       await swept(id);
     });
 
-    it('whoever had no right on it adds a new domain, and the one in the trash stays', async () => {
+    it('a user without a permission on a deleted domain gets a new domain, and the trash keeps the old one', async () => {
       await shareAccount();
       const eve = await person(`eve${++count}`);
       const helper = await person(`helper${count}`);
@@ -197,7 +197,7 @@ for (const { kind, skip } of databases('one'))
       const add = async (client: Client, name: string) =>
         made(await client.post('/api/domains', { name, account_id: account }));
       const { id, name } = await domain(false);
-      // a right on one name is not one on the domain
+      // a permission on one host does not inherit the domain
       const helpers = await addTeam(db, `helpers${count}`, [helper.id]);
       await db.run('UPDATE domain_permissions SET team_id = ?, host = ? WHERE domain_id = ?', [helpers, 'www', id]);
       await remove(id);

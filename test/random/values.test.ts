@@ -27,7 +27,7 @@ interface Batch {
   records: DnsRecord[];
 }
 
-/** Generated values, as many of each type, and those that an account of a kind accepts without `force`. */
+/** Generates values of each type, and selects those that an account of a kind accepts without `force`. */
 function acceptedBy(definition: ProviderDefinition): { batches: Batch[]; counts: Map<string, [number, number]> } {
   const dice = new Dice(SEED);
   const batches: Batch[] = [];
@@ -85,7 +85,7 @@ const TIMEOUT_MS = 600_000;
 describe(`${COUNT} generated values`, () => {
   const atEnd = atEndOfTest();
 
-  it('are accepted and rejected in each type', () => {
+  it('are both accepted and rejected in each type', () => {
     for (const [type, [accepted, rejected]] of acceptedBy(zonefile).counts)
       if (type !== 'ALIAS')
         assert.ok(accepted >= 2 && rejected >= 2, `${type}: ${accepted} accepted, ${rejected} rejected`);

@@ -84,7 +84,7 @@ export const loadInKnot: Load = (zone, records) =>
 export const loadInNsd: Load = (zone, records) =>
   withFile(zone, records, (_folder, file) => complaintOf('nsd-checkzone', [zone, file]));
 
-/** PowerDNS, written by its provider; the zone is read afterwards, since it stores values that it cannot read. */
+/** Writes to PowerDNS through its provider, then reads the zone: PowerDNS stores values that it cannot serve. */
 export function loadInPowerdns(server: Powerdns): Load {
   const provider = connectProvider(
     powerdns,

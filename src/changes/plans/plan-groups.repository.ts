@@ -58,7 +58,7 @@ export class PlanGroupsRepository {
   }
 
   /**
-   * Removes those that expired before `expired`, and those with another end that would have expired before `ended`.
+   * Deletes unfinished ones that expired before `expired`, and all that expired before `ended`.
    */
   async prune(expired: string, ended: string): Promise<void> {
     await this.db.run("DELETE FROM plan_groups WHERE expires_at < ? AND state IN ('making', 'open')", [expired]);

@@ -198,7 +198,7 @@ export class PlansRepository {
   }
 
   /**
-   * Removes those that expired before `expired`, and those with another end that would have expired before `ended`.
+   * Deletes unfinished ones that expired before `expired`, and all that expired before `ended`.
    */
   async prune(expired: string, ended: string): Promise<void> {
     await this.db.run(`DELETE FROM plans WHERE expires_at < ? AND outcome IS NULL AND ${ALIVE}`, [expired]);

@@ -12,11 +12,10 @@ export class ManyPlansController {
   constructor(private readonly plans: ManyPlans) {}
 
   /**
-   * Works out changes of many domains, and makes none: a plan for each domain, which is read at its provider first.
-   * Either `domains`, each with its changes, or `where` with `set`: what records shall become that are found as
-   * `GET /api/records` finds them. Domains of which no plan could be made, and those that the caller may only read,
-   * stand in `failed`; where that is so of all of them, it is the error of the first. One with nothing to do is not
-   * stored (`id: null`).
+   * Plans changes of many domains without applying them. Each domain is read at its provider first and gets its own
+   * plan. Either `domains` lists the changes of each domain, or `set` gives new values for all records that match
+   * `where`, as in `GET /api/records`. `failed` lists domains that could not be planned, and those that the caller may
+   * only read. If all fail, the response is the first error. A plan without changes is not stored (`id: null`).
    *
    * The changes of plans that are stored count toward the rate limit of the caller, apart from changes that are made.
    * One user can have 1,000 plans that are neither applied nor expired, with 200,000 changes in all; more

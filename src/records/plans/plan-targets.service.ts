@@ -264,7 +264,7 @@ async function written(
   };
 }
 
-/** What of a document is told once with its number, by the line of the first. */
+/** Warnings that are given once with their number of occurrences, by the line of the first one. */
 function* counted({ leftAside, notes }: ParsedDocument): Generator<[line: number, words: string]> {
   const signed = leftAside.filter(({ type }) => SIGNER_TYPES.has(type));
   const types = [...new Set(signed.map(({ type }) => type))].toSorted().join(', ');

@@ -101,7 +101,7 @@ export class PlansService implements OnModuleInit {
     const { planned: _, ...draft } = await this.builder.build(me, zone, await wish);
     const { changes } = draft;
     const plan = planRow(me, domain, draft, input.comment, input.drift ? 'drift' : 'plan');
-    // the service itself plans for drift
+    // drift plans of the service have no limit
     if (!drifted) await this.store.admit(me, [draft]);
     const id = await this.store.insert(plan, changes);
     return planView(me, domain, { ...plan, id }, numbered(draft));
